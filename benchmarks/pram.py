@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 import tacit
-from tacit.records.pram import rate_matrices
+from studies.pram_matrices import rate_matrices
 
 
 def file_of(n):

@@ -9,7 +9,7 @@ Duncan, Keller-McNulty, Stokes (2001), Disclosure risk vs. data utility: the R-U
 import sys
 from pathlib import Path
 
-from tacit.rumap.additive_noise import AdditiveNoiseMap, Combination, Slope
+from studies.additive_noise import AdditiveNoiseMap, Combination, Slope
 
 MEAN = Combination.of("salary")
 DIFFERENCE = Combination.of("income", minus="salary")

@@ -227,7 +227,8 @@ def command_line_page() -> str:
 def plan_page() -> str:
     """Return the format of a plan, section by section."""
     from tacit.governance import AccessClass
-    from tacit.io import FORMATS, WRITABLE, Options
+    from tacit.io import Options
+    from tacit.io.formats import by_ending, writable
     from tacit.plan import SECTIONS, Roles
     from tacit.registry import specs
 
@@ -264,7 +265,7 @@ def plan_page() -> str:
             "## Reading a file",
             "`source` and `register` are a path, or a mapping with `path` and any of:",
             table(("option", "default", "meaning"), reading),
-            f"Known extensions: {', '.join(f'`{e}`' for e in FORMATS)}.",
+            f"Known extensions: {', '.join(f'`{e}`' for e in by_ending('records'))}.",
             "## Steps and measures",
             f"Under `steps`: {kinds['protect']}.",
             f"Under `measures`: {kinds['risk']}; {kinds['utility']}.",
@@ -274,7 +275,7 @@ def plan_page() -> str:
             ),
             "## Output",
             "`output` is a folder, or a mapping with `folder` and `format`: "
-            + ", ".join(f"`{w}`" for w in WRITABLE)
+            + ", ".join(f"`{w}`" for w in writable("records"))
             + ".",
             "## Access",
             table(

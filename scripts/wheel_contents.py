@@ -9,12 +9,12 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "tacit"
-#: Kinds of files that belong into the package: code, templates, and the lists of free text. Other data would be somebody's, with a licence.
-SUFFIXES = {".py", ".pyi", ".html", ".css", ".js", ".typ", ".txt", ".xz"}
+#: Kinds of files that belong into the package: code, templates, plans of the examples, and the words of free text. Other data would be somebody's, with a licence.
+SUFFIXES = {".py", ".pyi", ".html", ".css", ".js", ".typ", ".toml", ".yaml", ".txt", ".xz"}
 NEEDED = {"tacit/py.typed", "tacit/__init__.pyi"}
 #: Files without such an ending that belong all the same: the mark of a typed package, the list of methods,
 #: the calibration of voters, and where the lists of free text come from.
-NAMED = {"py.typed", "catalogue.json", "calibration.json", "README.md"}
+NAMED = {"py.typed", "catalogue.json", "formats.json", "calibration.json", "README.md"}
 
 
 def faults(names: Iterable[str], sources: Iterable[str]) -> list[str]:

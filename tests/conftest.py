@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 import tacit
 
@@ -27,6 +27,24 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 
+#: Of the examples that a property draws, the ordinary suite takes this share; scripts/test-slow takes all.
+SHARE = 1 if os.environ.get("TACIT_ALL_EXAMPLES") else 1 / 3
+#: A property with so few examples keeps them.
+FEW_EXAMPLES = 10
+
+
+def pytest_itemcollected(item):
+    """Have a property of the ordinary suite draw a share of its examples."""
+    function = getattr(item, "obj", None)
+    if not is_hypothesis_test(function) or item.get_closest_marker("slow") or SHARE == 1:
+        return
+    if not hasattr(function, "examples_taken"):
+        given = getattr(function, "_hypothesis_internal_use_settings", None) or settings.default
+        taken = max(min(FEW_EXAMPLES, given.max_examples), round(given.max_examples * SHARE))
+        function._hypothesis_internal_use_settings = settings(given, max_examples=taken)
+        function.examples_taken = taken
+
+
 def pytest_addoption(parser):
     parser.addoption("--engines", default="duckdb,spark", help="engines to run the engine tests on")
 
@@ -44,10 +62,27 @@ def pytest_generate_tests(metafunc):
 EXPENSIVE = ("/docs/", "/fuzz/", "/property/", "/tables/")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Hand the tests on Spark to one process, so that one session is started and warmed up.
+
+    They are known by their ids: pytest 9.2 keeps ids where xdist 3.8 does not find them, and its groups go unheard.
+    """
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadGroupScheduling
+
+    class SparkTogether(LoadGroupScheduling):
+        def _split_scope(self, nodeid):
+            return "spark" if "spark" in nodeid else super()._split_scope(nodeid)
+
+    return SparkTogether(config, log)
+
+
 def pytest_collection_modifyitems(items):
-    for item in items:
-        if item.get_closest_marker("spark") and not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+    unnamed = [i.nodeid for i in items if i.get_closest_marker("spark") and "spark" not in i.nodeid]
+    if unnamed:
+        raise pytest.UsageError(f"a test on Spark has spark in its id: {', '.join(unnamed)}")
     items.sort(key=turn)  # stable: the drawn order is kept within each part
 
 

@@ -1,24 +1,12 @@
 """The stub of the package names what can be imported, and nothing else."""
 
 import ast
-import importlib.util
 from pathlib import Path
 
 import tacit
 
 ROOT = Path(__file__).parents[1]
 STUB = ROOT / "src" / "tacit" / "__init__.pyi"
-
-
-def load_script():
-    spec = importlib.util.spec_from_file_location("stubs", ROOT / "scripts" / "stubs.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_it_is_fresh():
-    assert STUB.read_text(encoding="utf-8") == load_script().stub(), "run: scripts/stubs"
 
 
 def test_it_names_what_the_package_has_and_no_more():

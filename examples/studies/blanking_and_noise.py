@@ -19,9 +19,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Floats
 from tacit.stats.correction.retention import retention_probability
 from tacit.stats.correction.simex_fit import linear_simex
-from tacit.stats.moments import Floats
 
 #: Variance of the noise, and the quantile above which values are risky.
 DESIGNS = {1: (0.01, 0.95), 2: (0.01, 0.90), 3: (0.5, 0.95), 4: (0.5, 0.90)}
@@ -31,14 +31,14 @@ NAMES = ("alpha", "beta", "gamma")
 SIZES = {"small": (1000, 20), "paper": (1000, 300)}
 
 
-def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str, Any]:
+def run(*, size: str = "small", seed: int = 0, tick: Any = None) -> dict[str, Any]:
     """Return one row for each design and estimator, and one on what was dropped."""
     n, replications = SIZES[size]
     estimates: list[dict[str, Any]] = []
     dropped: list[dict[str, Any]] = []
     for i, (design, (variance, theta)) in enumerate(DESIGNS.items()):
-        if progress is not None:
-            progress(f"design {design}", i / len(DESIGNS))
+        if tick is not None:
+            tick(f"design {design}", i / len(DESIGNS))
         rng = np.random.default_rng([seed, design])
         found = [replicate(n, variance, theta, rng) for _ in range(replications)]
         for name in ("true data", "naive", "bsimex"):

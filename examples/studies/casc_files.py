@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tacit.arrays import Floats
 from tacit.errors import InputError
-from tacit.stats.moments import Floats
 
 FOLDER = Path(__file__).parents[2] / "tests" / "fixtures" / "casc"
 

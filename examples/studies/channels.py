@@ -20,12 +20,15 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow.csv
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InvalidParameter
 from tacit.plot.chart import Chart
 from tacit.plot.lines import lines
 from tacit.records.channels.candidates import random_candidates
-from tacit.records.channels.problem import Floats, Ints, Problem
+from tacit.records.channels.problem import Problem
 from tacit.records.channels.solve import solve
+from tacit.records.channels.study import StudyAnswer
+from tacit.records.channels.table import ChannelTable
 from tacit.records.channels.tolerances import TOLERANCES, Frame, Row, frame_of, scale_limits
 
 Progress = Callable[[str, float], None]
@@ -75,7 +78,7 @@ def by_tolerance(
     tolerances: Sequence[float] = TOLERANCES,
     candidates: Literal["random", "exact"] = "random",
     seed: int = 0,
-    progress: Progress | None = None,
+    tick: Progress | None = None,
 ) -> Frame:
     """Return loss, all-channel share and set size by proportion at risk and tolerance.
 
@@ -84,8 +87,8 @@ def by_tolerance(
     cases = [(q, rt) for q in size.proportions for rt in tolerances]
     rows = []
     for n, (q, rt) in enumerate(cases):
-        if progress:
-            progress(f"proportion at risk {q}, risk tolerance {rt}", n / len(cases))
+        if tick:
+            tick(f"proportion at risk {q}, risk tolerance {rt}", n / len(cases))
         base = simulate(size.n_channels, size.subjects, q, 1.0, seed)
         drawn = random_candidates(base, size.candidates[-1], 8, seed)
         found = timed(
@@ -170,7 +173,7 @@ def run(
     *,
     size: str | Size = "small",
     seed: int = 0,
-    progress: Progress | None = None,
+    tick: Progress | None = None,
 ) -> dict[str, Frame]:
     """Run every sweep of section 7; with a folder, write tables (csv) and charts (svg) there.
 
@@ -182,14 +185,14 @@ def run(
         ``"small"`` (seconds), ``"paper"`` (200 channels, a million subjects; minutes), or a :class:`Size`.
     seed
         Seed of the simulated data and of the random candidates.
-    progress
+    tick
         Called with a message and a share.
     """
     if isinstance(size, str) and size not in SIZES:
         raise InvalidParameter(f"size must be one of {', '.join(SIZES)} (got {size!r})")
     chosen = SIZES[size] if isinstance(size, str) else size
     tables = {
-        "tolerance": by_tolerance(chosen, seed=seed, progress=progress),
+        "tolerance": by_tolerance(chosen, seed=seed, tick=tick),
         "candidates": by_candidates(chosen, seed=seed),
         "steps": by_steps(chosen, seed=seed),
     }
@@ -378,3 +381,38 @@ def spoken(rows: Iterable[Row], x: str, y: str, by: str | None, *, percent: bool
         f"{form(line[-1][y])} at {line[-1][x]:g}."
         for name, line in list(lines.items())[:12]
     )
+
+
+def weight_or_threshold(
+    table: ChannelTable,
+    u: Mapping[str, float],
+    b: float,
+    c: Mapping[str, float],
+    *,
+    weight: Mapping[str, float],
+    threshold: Mapping[str, float],
+    integer: bool = True,
+) -> Frame:
+    """Compare raising weights c_k with lowering thresholds u_k (section 6.2).
+
+    A lower u_k binds in every output channel; a higher c_k only where other risk comes on top. Each row
+    gives the cost and the largest share of the values concerned. A row without cost cannot be met.
+    """
+    cases: dict[str, tuple[Mapping[str, float], Mapping[str, float]]] = {
+        "as set": (u, c),
+        "weights raised": (u, {**c, **weight}),
+        "thresholds lowered": ({**u, **threshold}, c),
+    }
+    picked = [k for k, v in enumerate(table.values) if v in {**weight, **threshold}]
+    rows: list[Row] = []
+    for name, (limits, weights) in cases.items():
+        try:
+            found = StudyAnswer(
+                table, solve(table.problem(limits, b, weights), integer=integer, time_limit=60)
+            )
+        except InvalidParameter:
+            rows.append({"case": name, "cost": None, "loss": None, "largest share": None})
+            continue
+        top = float(found.shares[:, picked].max(initial=0.0))
+        rows.append({"case": name, "cost": found.cost, "loss": found.loss, "largest share": top})
+    return frame_of(rows)

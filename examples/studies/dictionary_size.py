@@ -40,7 +40,7 @@ DISCLOSED = (0.3, 0.5, 0.8, 1.0)
 FORMS = {"additive": "sum", "multiplicative": "product"}
 
 
-def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str, Any]:
+def run(*, size: str = "small", seed: int = 0, tick: Any = None) -> dict[str, Any]:
     """Return the risk by dictionary, number of values disclosed and form, and pairs of estimated and true risk."""
     n, m, disclosed = SIZES[size]
     rng = np.random.default_rng(seed)
@@ -53,8 +53,8 @@ def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str
     weights = rng.random(codes.shape) * min(1.0, 10 / m)
     rows = []
     for share in SHARES:
-        if progress is not None:
-            progress(f"dictionary of {share:.0%}", share)
+        if tick is not None:
+            tick(f"dictionary of {share:.0%}", share)
         theta = Dictionary.of(table[: int(share * n)], [Consistent.equal(int(c)) for c in sizes])
         for k in sorted({round(d * m) for d in DISCLOSED}):
             shown = rank < k

@@ -16,13 +16,14 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 import tacit
+from tacit.arrays import Floats, Ints
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.microaggregation.base import GroupingMethod
 from tacit.records.microaggregation.grouping.automaton import best_run
 from tacit.records.microaggregation.grouping.loss import Loss, group_sizes, loss
 from tacit.result import Result
-from tacit.stats.moments import Floats, Ints, scale_of
+from tacit.stats.moments import scale_of
 
 Methods = Mapping[str, GroupingMethod]
 
@@ -209,9 +210,9 @@ SIZES: Mapping[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = 
 }
 
 
-def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str, Any]:
+def run(*, size: str = "small", seed: int = 0, tick: Any = None) -> dict[str, Any]:
     """Return loss and time of the methods on random files of growing size (Table 3)."""
-    if progress is not None:
-        progress("grouping random files", None)
+    if tick is not None:
+        tick("grouping random files", None)
     found = scalability(itertools.product(*SIZES[size]), seed=seed)
     return {"scalability": found.frame}

@@ -149,7 +149,7 @@ class Errors:
 
 
 def evaluate(
-    people: Population, samples: int, rng: np.random.Generator, progress: Any = None
+    people: Population, samples: int, rng: np.random.Generator, tick: Any = None
 ) -> Errors:
     """Draw samples and compare each risk with 1/F, over the samples in which the cell was seen."""
     n = len(people.truth)
@@ -159,8 +159,8 @@ def evaluate(
     squares = {e: np.zeros(n) for e in ESTIMATORS}
     ranks: dict[str, list[float]] = {e: [] for e in ESTIMATORS}
     for i in range(samples):
-        if progress is not None:
-            progress(f"sample {i + 1} of {samples}", i / samples)
+        if tick is not None:
+            tick(f"sample {i + 1} of {samples}", i / samples)
         f = draw_sample(people, rng)
         found, _ = estimate(people, f)
         here, alone = f > 0, f == 1
@@ -187,10 +187,10 @@ def rank_correlation(a: Floats, b: Floats) -> float:
     return float(spearmanr(a, b).statistic)
 
 
-def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str, Any]:
+def run(*, size: str = "small", seed: int = 0, tick: Any = None) -> dict[str, Any]:
     """Return ``bias`` (as table 1, by population count) and ``errors`` (by groups of counts)."""
     rng = np.random.default_rng(seed)
-    errors = evaluate(draw_population(rng), SIZES[size], rng, progress)
+    errors = evaluate(draw_population(rng), SIZES[size], rng, tick)
     bias = []
     for count in (1, 2, 5):
         for e in ESTIMATORS:

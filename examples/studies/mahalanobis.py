@@ -18,6 +18,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Floats
 from tacit.cli.studies import load_study
 from tacit.records.linkage.attack import (
     Files,
@@ -29,7 +30,6 @@ from tacit.records.linkage.attack import (
     zero_covariance,
 )
 from tacit.records.synthesis.sufficient import Regression, ipso_b, ipso_c, regress
-from tacit.stats.moments import Floats
 
 casc_files = load_study("casc_files")
 
@@ -55,7 +55,7 @@ METHODS = ("DBRL1", "DBRL2", "Mahalanobis, true", "Mahalanobis, zero", "kernel")
 SIZES = {"small": ("S2",), "paper": ("S1", "S2", "S")}
 
 
-def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str, Any]:
+def run(*, size: str = "small", seed: int = 0, tick: Any = None) -> dict[str, Any]:
     """Return the correct links of every distance, for each release and each set of known columns."""
     rows = []
     for i, (name, scenario, replaced, known) in enumerate(SCENARIOS):
@@ -63,8 +63,8 @@ def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str
             continue
         data = casc_files.read_numbers(name)
         for variant in "ABC":
-            if progress is not None:
-                progress(f"{name} {scenario}, IPSO-{variant}", i / len(SCENARIOS))
+            if tick is not None:
+                tick(f"{name} {scenario}, IPSO-{variant}", i / len(SCENARIOS))
             files = release(data, [c - 1 for c in replaced], variant, seed)
             for columns in known:
                 told = files.columns(np.array(columns) - 1)

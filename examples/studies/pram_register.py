@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 import tacit
-from tacit.records.pram import rate_matrices
+from studies.pram_matrices import rate_matrices
 
 BLOCKS = (1, 7, 8, 4, 10, 2, 15, 6, 17, 24, 6, 18, 11, 1)
 
@@ -81,21 +81,21 @@ TAU = 100
 SIZES = {"small": 40_000, "paper": 1_000_000}
 
 
-def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str, Any]:
+def run(*, size: str = "small", seed: int = 0, tick: Any = None) -> dict[str, Any]:
     """Return unsafe combinations and losses of every matrix on both tables."""
     data = draw_register(SIZES[size], seed)
     rows = []
     for i, (table, letters) in enumerate(TABLES.items()):
-        if progress is not None:
-            progress(f"rating matrices on {table}", i / len(TABLES))
+        if tick is not None:
+            tick(f"rating matrices on {table}", i / len(TABLES))
         columns = [COLUMN[c] for c in letters]
         found = rate_matrices(data.cells(columns), candidates(letters), tau=TAU, exclude=UNKNOWN)
         rows.append({"table": table, "matrix": "none", "unsafe": found.rare})
         rows += [{"table": table, "matrix": c.label, "unsafe": c.unsafe} for c in found.candidates]
     losses = []
     for name in ("G4", "M7", "Y6", "R1"):
-        if progress is not None:
-            progress(f"information loss of {name}", None)
+        if tick is not None:
+            tick(f"information loss of {name}", None)
         method = tacit.Pram(column=COLUMN[name[0]], matrix=MATRICES[name])
         (loss,) = tacit.PramLoss().measure(method.apply(data, seed=seed), original=data).tables
         losses.append(

@@ -4,29 +4,36 @@ Samples of 100 standard normal numbers, of which one, at 0, is attacked by someb
 sample of 13 of Figure 4, whose outlier at 51 is attacked. The paper's Figure 3 gives the bandwidth that serves best as
 "about 8", which cannot be in units of its samples; the curve here has its own.
 
+Efficiency compares distribution functions: F is the true one, F_e that of the sample, F_u that of the unprotected
+histogram and F_p that of the protected one; the last two are linear between the borders of bins, and F_p is divided by
+its total (without that the efficiencies are far below the printed ones). The second measure of section 3.3 prints 0.69
+for a = 1 and 0.90 for a = 1/2; simulation with nine bins of 0.64 gives 0.60 and 0.85, as the place of the bins is not
+stated fully. The first measure is reproduced.
+
 Heitzig (2006), Using the jackknife method to produce safe plots of microdata, PSD 2006, LNCS 4302.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from scipy.stats import norm
 
-from tacit.graphics.attacks import (
-    amplitude_for_error,
-    density_attack_error,
-    histogram_attack_error,
-)
-from tacit.graphics.efficiency import density_efficiency, histogram_efficiency
-from tacit.graphics.kde import Floats, kernel_sums, local_bandwidths
+from tacit.arrays import Floats
+from tacit.cli.studies import load_study
+from tacit.context import Context
+from tacit.graphics.kde import kernel_sums, local_bandwidths
 from tacit.plot.chart import Chart
 from tacit.plot.lines import lines
+
+attacks = load_study("plot_attacks")
 
 #: The bins of Figure 1: nine of width 0.64.
 BINS = np.linspace(-2.88, 2.88, 10)
@@ -51,7 +58,7 @@ def figure_2(amplitudes: tuple[float, ...], draws: int, seed: int) -> list[dict[
     rows = []
     for a in amplitudes:
         found = histogram_efficiency(draw_sample, norm.cdf, BINS, a, draws=draws, seed=seed)
-        error = histogram_attack_error(a, BINS, draws=5 * draws, seed=seed)
+        error = attacks.histogram_attack_error(a, BINS, draws=5 * draws, seed=seed)
         rows.append(
             {
                 "amplitude": a,
@@ -68,8 +75,10 @@ def figure_3(bandwidths: tuple[float, ...], draws: int, seed: int) -> list[dict[
     rows = []
     for h in bandwidths:
         for wanted in (1.0, 1.5):
-            error = partial(density_attack_error, grid=GRID, h=h, draws=5 * draws, seed=seed)
-            a = amplitude_for_error(error, wanted)
+            error = partial(
+                attacks.density_attack_error, grid=GRID, h=h, draws=5 * draws, seed=seed
+            )
+            a = attacks.amplitude_for_error(error, wanted)
             worth = density_efficiency(draw_sample, norm.cdf, GRID, h, a, draws=draws, seed=seed)
             rows.append({"bandwidth": h, "error": wanted, "amplitude": a, "efficiency": worth})
     return rows
@@ -97,10 +106,10 @@ def figure_5(amplitudes: tuple[float, ...], draws: int, seed: int) -> list[dict[
     return rows
 
 
-def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str, Any]:
+def run(*, size: str = "small", seed: int = 0, tick: Any = None) -> dict[str, Any]:
     """Return the numbers behind Figures 2, 3 and 5."""
     amplitudes, bandwidths, draws = SIZES[size]
-    say = progress or (lambda *_: None)
+    say = tick or (lambda *_: None)
     say("figure 2", 0.0)
     histogram = figure_2(amplitudes, draws, seed)
     say("figure 3", 0.3)
@@ -153,3 +162,85 @@ def charts(tables: Mapping[str, Any]) -> dict[str, Chart]:
             marked=True,
         ),
     }
+
+
+# -- efficiency
+
+
+@dataclass(frozen=True)
+class Efficiency:
+    """E|F_u - F|^2 / E|F_p - F|^2, and the same against the distribution of the sample."""
+
+    against_truth: float
+    against_sample: float
+
+
+def histogram_efficiency(
+    samples: Callable[[np.random.Generator], Floats],
+    truth: Callable[[Floats], Floats],
+    breaks: Floats,
+    amplitude: float,
+    *,
+    draws: int = 1000,
+    seed: int | None = None,
+) -> Efficiency:
+    """Simulate the efficiencies of a protected histogram.
+
+    Parameters
+    ----------
+    samples
+        Draws one sample.
+    truth
+        The true distribution function.
+    breaks, amplitude
+        Of the histogram.
+    draws, seed
+        Of the simulation.
+    """
+    rng = Context.start(seed).rng
+    edges = np.asarray(breaks, dtype=np.float64)
+    fine = np.linspace(edges[0] - 1, edges[-1] + 1, 2001)
+    real = truth(fine)
+    sums = np.zeros(4)
+    for _ in range(draws):
+        x = np.sort(samples(rng))
+        counts, _ = np.histogram(x, edges)
+        noisy = counts + amplitude * rng.standard_normal(len(counts))
+        empirical = np.searchsorted(x, fine, side="right") / len(x)
+        unprotected, protected = (step_free(c, edges, fine) for c in (counts, noisy))
+        sums += [
+            ((unprotected - real) ** 2).sum(),
+            ((protected - real) ** 2).sum(),
+            ((unprotected - empirical) ** 2).sum(),
+            ((protected - empirical) ** 2).sum(),
+        ]
+    return Efficiency(float(sums[0] / sums[1]), float(sums[2] / sums[3]))
+
+
+def step_free(counts: npt.NDArray[np.generic], edges: Floats, at: Floats) -> Floats:
+    """Return the distribution function of a histogram, linear between borders and divided by its total."""
+    total = np.insert(np.cumsum(np.asarray(counts, dtype=np.float64)), 0, 0.0)
+    return np.asarray(np.interp(at, edges, total / total[-1]))
+
+
+def density_efficiency(
+    samples: Callable[[np.random.Generator], Floats],
+    truth: Callable[[Floats], Floats],
+    grid: Floats,
+    h: float,
+    amplitude: float,
+    *,
+    draws: int = 300,
+    seed: int | None = None,
+) -> float:
+    """Simulate E|F_u - F|^2 / E|F_p - F|^2 of a protected density of constant bandwidth (Figure 3)."""
+    rng = Context.start(seed).rng
+    real = truth(grid)
+    sums = np.zeros(2)
+    for _ in range(draws):
+        curve = kernel_sums(samples(rng), grid, h)
+        noisy = curve + amplitude * rng.standard_normal(len(grid))
+        sums += [
+            ((np.cumsum(c) / c.sum() - real) ** 2).sum() for c in (curve, np.maximum(noisy, 0.0))
+        ]
+    return float(sums[0] / sums[1])

@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 import tacit
-from tacit.stats.moments import Floats
+from tacit.arrays import Floats
 
 Ints = npt.NDArray[np.int64]
 NAMES = ("sex", "age", "income", "years", "size")
@@ -69,13 +69,13 @@ SIZES: dict[str, tuple[tuple[str, Design, int], ...]] = {
 }
 
 
-def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str, Any]:
+def run(*, size: str = "small", seed: int = 0, tick: Any = None) -> dict[str, Any]:
     """Return tau 1 and tau 2, true and by each model, for every draw of every design."""
     rows = []
     for name, design, draws in SIZES[size]:
         for i in range(draws):
-            if progress is not None:
-                progress(f"table {name}, draw {i + 1} of {draws}", i / draws)
+            if tick is not None:
+                tick(f"table {name}, draw {i + 1} of {draws}", i / draws)
             rows += [{"table": name, "draw": i + 1} | row for row in estimate(design, seed + i + 1)]
     return {"estimates": nw.from_native(pa.Table.from_pylist(rows), eager_only=True)}
 

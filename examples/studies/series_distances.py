@@ -128,7 +128,7 @@ SIZES: Mapping[str, tuple[int, int, tuple[int, ...]]] = {
 }
 
 
-def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str, Any]:
+def run(*, size: str = "small", seed: int = 0, tick: Any = None) -> dict[str, Any]:
     """Return how many simulated series each distance finds again (the layout of Tables 5 to 7).
 
     The paper's quotations of shares are not distributed; these are random walks with drifts of their own.
@@ -137,6 +137,6 @@ def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str
     rng = np.random.default_rng(seed)
     steps = rng.normal(rng.normal(0, 0.2, (records, 1)), 1.0, (records, points))
     panel = Panel.of(10 + np.cumsum(steps, axis=1))
-    tick = ignore_progress if progress is None else progress
+    tick = ignore_progress if tick is None else tick
     found = compare_distances(panel, ks, pieces=(1, 2), tick=tick)
     return {"links": found.frame, "as printed": found.table()}

@@ -16,6 +16,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Floats
 from tacit.records.linkage.conditional import conditional_of
 from tacit.records.linkage.nearest import find_own_chance
 from tacit.records.swapping.rank_pairs import rank_partners
@@ -25,7 +26,6 @@ from tacit.records.swapping.shuffling import (
     reassign_values,
     scores_of,
 )
-from tacit.stats.moments import Floats
 from tacit.stats.ranks import pearson, rank, restore_record_order, spearman
 
 Mask = Callable[[Floats, np.random.Generator], Floats]
@@ -131,7 +131,7 @@ SIZES: Mapping[str, tuple[tuple[int, ...], tuple[float, ...], tuple[int, ...], i
 }
 
 
-def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str, Any]:
+def run(*, size: str = "small", seed: int = 0, tick: Any = None) -> dict[str, Any]:
     """Return both experiments: ``correlations`` (tables 1 to 3) and ``linkage`` (table 4)."""
     sizes, correlations, variables, replications = SIZES[size]
     rng = np.random.default_rng(seed)
@@ -139,8 +139,8 @@ def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str
     second: list[dict[str, Any]] = []
     for i, n in enumerate(sizes):
         for rho in correlations:
-            if progress is not None:
-                progress(f"{n} records, correlation {rho:g}", i / len(sizes))
+            if tick is not None:
+                tick(f"{n} records, correlation {rho:g}", i / len(sizes))
             first += [asdict(row) for row in correlation_study(n, rho, replications, rng)]
         for p in variables:
             found = linkage_study(n, p, replications, rng)

@@ -24,8 +24,8 @@ from scipy.spatial import cKDTree
 from scipy.special import expit
 
 import tacit
+from tacit.arrays import Floats
 from tacit.errors import LowUtility, WeakProtection
-from tacit.stats.moments import Floats
 
 METHODS = (
     "micz03",
@@ -43,14 +43,14 @@ SIZES: dict[str, tuple[int, tuple[tuple[str, str, str], ...]]] = {
 }
 
 
-def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str, Any]:
+def run(*, size: str = "small", seed: int = 0, tick: Any = None) -> dict[str, Any]:
     """Return loss and risk of every masking on every data set, residuals reflected and restored."""
     n, datasets = SIZES[size]
     rows = []
     for residual in ("reflect", "restore"):
         for j, which in enumerate(datasets):
-            if progress is not None:
-                progress(f"{residual}: {' '.join(which)}", j / len(datasets))
+            if tick is not None:
+                tick(f"{residual}: {' '.join(which)}", j / len(datasets))
             rows += mask_all(n, which, residual, seed)
     frame = nw.from_native(pa.Table.from_pylist(rows), eager_only=True)
     return {"loss and risk": frame}

@@ -321,7 +321,7 @@ class Coverage:
         return float(np.median(self.rates[way]))
 
 
-def coverage_study(name: str, replications: int, seed: int, progress: Any = None) -> Coverage:
+def coverage_study(name: str, replications: int, seed: int, tick: Any = None) -> Coverage:
     """Return the coverage of intervals under one design."""
     rng = np.random.default_rng(seed)
     world = WORLDS[name](rng)
@@ -330,8 +330,8 @@ def coverage_study(name: str, replications: int, seed: int, progress: Any = None
     hits = {w: np.zeros(len(truth)) for w in ways}
     again = 0.0
     for r in range(replications):
-        if progress is not None:
-            progress(f"{name}: sample {r + 1}", r / replications)
+        if tick is not None:
+            tick(f"{name}: sample {r + 1}", r / replications)
         rows, weights = world.sample(rng)
         sample = {c: v[rows] for c, v in world.columns.items()}
         hits["obs"] += covers_alone(world.ask(sample, weights), truth)
@@ -410,13 +410,13 @@ def swap_study(rate: float, replications: int, seed: int) -> tuple[Coverage, boo
 SIZES: Mapping[str, tuple[int, int]] = {"small": (10, 5), "paper": (1000, 1000)}
 
 
-def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str, Any]:
+def run(*, size: str = "small", seed: int = 0, tick: Any = None) -> dict[str, Any]:
     """Return ``coverage`` of every estimand by design and weights, and ``risk`` of the design variables."""
     replications, swaps = SIZES[size]
     rows: list[dict[str, Any]] = []
     risk: list[dict[str, Any]] = []
     for name in WORLDS:
-        found = coverage_study(name, replications, seed, progress)
+        found = coverage_study(name, replications, seed, tick)
         rows += as_rows(name, found)
         risk.append({"design": name, "found again": found.found_again})
     for rate in (0.05, 0.3, 0.5, 1.0):

@@ -1,4 +1,4 @@
-# Made by scripts/stubs.py from the registry and the public names: do not edit.
+# Made by scripts/generate from the registry and the public names: do not edit.
 
 from tacit import census as census
 from tacit import errors as errors
@@ -19,7 +19,6 @@ from tacit.alternatives import rumap as rumap
 from tacit.alternatives.comparison import compare as compare
 from tacit.alternatives.recommendation import recommend as recommend
 from tacit.alternatives.rumap import RUMap as RUMap
-from tacit.alternatives.rumap.additive_noise import AdditiveNoiseMap as AdditiveNoiseMap
 from tacit.alternatives.tiers import Tiers as Tiers
 from tacit.alternatives.tiers import UserGroup as UserGroup
 from tacit.data.cells.dimension import Dimension as Dimension
@@ -37,6 +36,7 @@ from tacit.data.table import Table as Table
 from tacit.engine import get_engine as get_engine
 from tacit.errors import SdcError as SdcError
 from tacit.errors import SdcWarning as SdcWarning
+from tacit.events import Event as Event
 from tacit.graphics.protected_box_plot import ProtectedBoxPlot as ProtectedBoxPlot
 from tacit.graphics.protected_density import ProtectedDensity as ProtectedDensity
 from tacit.graphics.protected_hexbin import ProtectedHexbin as ProtectedHexbin
@@ -277,12 +277,12 @@ __all__ = [
     "compare",
     "release_plots",
     "recommend",
-    "AdditiveNoiseMap",
     "profile",
     "starting_plan",
     "preset_plan",
     "preset_notes",
     "get_engine",
+    "Event",
     "register",
     "show_values",
     "Method",

@@ -2,7 +2,7 @@
 
 The registry holds classes, and a class costs the import of its file and of all that the file uses. Listing
 the kinds, finding the file of one, or suggesting what was meant needs none of that: the facts lie in
-``catalogue.json``, written by ``scripts/catalogue.py`` from the registry itself and checked by a test to
+``catalogue.json``, written by ``scripts/generate`` from the registry itself and checked by a test to
 be fresh.
 """
 

@@ -1,14 +1,15 @@
-"""The context of a run: random numbers, progress, cancellation, and notes on what was done."""
+"""The context of a run: random numbers, events, cancellation, and notes on what was done."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from tacit.errors import Cancelled, InvalidParameter
+from tacit.errors import InvalidParameter
+from tacit.events import Job, Listener, Phase, Stage, Stop, Stretch, ignore_event, never
 from tacit.numerics.streams import (
     KeyedSequence,
     Sequences,
@@ -18,6 +19,7 @@ from tacit.numerics.streams import (
     seed_of,
 )
 
+T = TypeVar("T")
 Progress = Callable[[str, float | None], None]
 
 
@@ -37,10 +39,8 @@ class Context:
     ----------
     rng
         The step's own random generator. Nothing in tacit touches global random state.
-    progress
-        Called with a message and a share in [0, 1] (or None when unknown).
-    should_stop
-        Asked by :meth:`tick`; returns True when the user wants to stop.
+    work
+        The stretch of a job that this is for: where :meth:`tick` reports, and asks whether to stop.
     details
         What the method did, for the ledger and the report: levels, counts, traces. It must not hold
         values of records.
@@ -52,8 +52,7 @@ class Context:
 
     rng: np.random.Generator
     seed: int
-    progress: Progress = ignore_progress
-    should_stop: Callable[[], bool] = lambda: False
+    work: Stretch = field(default_factory=lambda: Stretch(Job()))
     details: dict[str, Any] = field(default_factory=dict)
     elsewhere: frozenset[str] = frozenset()
     register: Any = None
@@ -65,8 +64,9 @@ class Context:
         *,
         step: int = 0,
         key: bytes | None = None,
-        progress: Progress = ignore_progress,
-        should_stop: Callable[[], bool] = lambda: False,
+        on_event: Listener = ignore_event,
+        should_stop: Stop = never,
+        work: Stretch | None = None,
     ) -> Context:
         """Start a context.
 
@@ -81,8 +81,10 @@ class Context:
             What the numbers depend on besides, hashed with the seed: in a plan the step's parameters and the
             fingerprint of the data, so that runs that differ in them share no numbers. Where one is given
             the generator is cryptographic too.
-        progress, should_stop
-            See the attributes.
+        on_event, should_stop
+            Called with events, and asked whether to stop, while the work goes on; see :mod:`tacit.events`.
+        work
+            A stretch of a job that has both already.
         """
         if seed is not None and (
             isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0
@@ -96,17 +98,36 @@ class Context:
             if seed is not None and key is None
             else KeyedSequence.of(root, step, key or b"")
         )
-        return cls(generator_of(child), root, progress, should_stop)
+        return cls(generator_of(child), root, work or Stretch(Job(on_event, should_stop)))
 
     def block_rng(self, block: int, stream: int = 0) -> np.random.Generator:
         """Return the generator of one block of records, the same on every engine."""
         return block_rng(seed_of(self.rng), block, stream)
 
+    @property
+    def should_stop(self) -> Stop:
+        """Return what says whether the user wants to stop; :meth:`tick` asks it."""
+        return self.work.job.should_stop
+
+    def watch(self, stage: Stage, text: str, work: Callable[[], T]) -> T:
+        """Do the whole work of this context as a job; as it is where it is part of one."""
+        given = self.work
+        if given.job.phases:
+            return work()
+        job = Job(given.job.on_event, given.job.should_stop, (Phase(stage, text),))
+        self.work = job.begin(stage)
+        try:
+            return job.watch(work)
+        finally:
+            self.work = given
+
+    def quiet(self, rng: np.random.Generator | None = None) -> Context:
+        """Return a context for work inside this, which is stopped with it and reports nothing."""
+        return Context(self.rng if rng is None else rng, self.seed, self.work.quiet())
+
     def tick(self, message: str = "", share: float | None = None) -> None:
         """Report progress and stop here if the user asked for it."""
-        if self.should_stop():
-            raise Cancelled("the run was cancelled; nothing was written")
-        self.progress(message, share)
+        self.work.tick(message, share)
 
     def note(self, **details: Any) -> None:
         """Add facts about what was done."""

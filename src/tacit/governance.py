@@ -13,6 +13,14 @@ from enum import Enum
 from typing import NoReturn
 
 from tacit.errors import InputError, near_match
+from tacit.public import checked
+
+__all__ = [
+    "AccessClass",
+    "check_linking",
+    "data_use_agreement",
+    "named_reasons",
+]
 
 
 @functools.total_ordering
@@ -130,6 +138,7 @@ Access class: {access}
 """
 
 
+@checked
 def data_use_agreement(
     provider: str,
     recipient: str,
@@ -209,6 +218,7 @@ def data_use_agreement(
     )
 
 
+@checked
 def named_reasons(attributes: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
     """Return each attribute with the reason why it is needed, empty where none is given."""
     if isinstance(attributes, str):
@@ -219,6 +229,7 @@ def named_reasons(attributes: Mapping[str, str] | Iterable[str]) -> dict[str, st
     return reasons
 
 
+@checked
 def check_linking(reasons: Mapping[str, str], could: Iterable[str], will: Iterable[str]) -> None:
     """Refuse linking on what is not released, or on what is said to be impossible to link."""
     able = set(could)
@@ -249,3 +260,7 @@ def __getattr__(name: str) -> NoReturn:
     from tacit.renamed import no_attribute
 
     raise no_attribute("governance", name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

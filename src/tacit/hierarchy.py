@@ -49,6 +49,7 @@ from tacit.data.hierarchies.load import load, to_dict
 from tacit.data.hierarchies.rules import digits, flat, prefix
 from tacit.data.hierarchies.tree import from_levels, from_tree, read_yaml
 from tacit.data.hierarchy import TOP, Hierarchy, Rule
+from tacit.public import publish
 
 __all__ = [
     "TOP",
@@ -71,3 +72,5 @@ __all__ = [
     "to_dict",
     "write_csv",
 ]
+
+__getattr__, __dir__ = publish("hierarchy", names=globals())

@@ -23,6 +23,15 @@ from tacit.renamed import renamed_kind
 if TYPE_CHECKING:
     from tacit.spec import Spec
 
+__all__ = [
+    "all_entries",
+    "class_names",
+    "lookup",
+    "lookup_class",
+    "register",
+    "specs",
+]
+
 TOPICS = ("records", "tables", "text", "graphics", "private.regression")
 
 _specs: dict[str, type[Spec]] = {}
@@ -142,3 +151,7 @@ def discover() -> None:
     for path in module_paths():
         importlib.import_module(path)
     load_third_parties()
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,7 +7,7 @@ former kinds of a plan's steps. Nothing here works on: a name that changed is re
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -39,10 +39,30 @@ GROUPINGS = {
 
 #: Studies of papers, which left the package: former name and file.
 STUDIES = {
+    "AdditiveNoiseMap": "additive_noise",
     "channels.simulate": "channels",
     "channels.sweeps": "channels",
     "governance.disk_per_person": "storage",
     "governance.time_per_page": "storage",
+    "pram.Compared": "pram_matrices",
+    "pram.PramComparison": "pram_matrices",
+    "pram.compare_matrices": "pram_matrices",
+    "pram.rate_matrices": "pram_matrices",
+    "rumap.AdditiveNoiseMap": "additive_noise",
+    "rumap.Combination": "additive_noise",
+    "rumap.Custom": "additive_noise",
+    "rumap.Slope": "additive_noise",
+    "graphics.amplitude_for_error": "plot_attacks",
+    "graphics.attack_density": "plot_attacks",
+    "graphics.attack_histogram": "plot_attacks",
+    "graphics.density_attack_error": "plot_attacks",
+    "graphics.density_efficiency": "protected_plots",
+    "graphics.draw_synthetic": "plot_attacks",
+    "graphics.guess_presence": "plot_attacks",
+    "graphics.histogram_attack_error": "plot_attacks",
+    "graphics.histogram_efficiency": "protected_plots",
+    "graphics.invert_density": "plot_attacks",
+    "graphics.presence_advantage": "plot_attacks",
     "series.Comparison": "series_distances",
     "series.DISTANCES": "series_distances",
     "series.compare_distances": "series_distances",
@@ -50,6 +70,7 @@ STUDIES = {
     "tables.gap_instance": "universality",
     "tables.instance": "instances",
     "tables.lift": "universality",
+    "tables.normal_eq_solver": "normal_equations",
     "tables.subset_sum_instance": "universality",
     "tables.triangle_instance": "universality",
 }
@@ -63,7 +84,6 @@ OLD_NAMES: dict[str, str] = {
     "compare_masking": "tacit.compare_masking is now tacit.compare(data, systems, measures).",
     "compare_tables": "tacit.compare_tables(original, versions, ...) is now tacit.compare(original, versions, "
     "[tacit.TableComparison(...)]); kind= is now cells=.",
-    "pram.compare_matrices": "tacit.pram.compare_matrices is now tacit.pram.rate_matrices.",
     **{
         name: f"tacit.{name} is now a study in the source tree: examples/studies/{file}.py."
         for name, file in STUDIES.items()
@@ -91,25 +111,6 @@ def no_attribute(module: str, name: str) -> AttributeError:
     """Return the error for a name that a module of ``tacit`` lacks: the new name, if it was an old one."""
     plain = f"module 'tacit.{module}' has no attribute {name!r}"
     return AttributeError(OLD_NAMES.get(f"{module}.{name}", plain))
-
-
-def find_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a ``__getattr__`` by which a package of ``tacit`` has names of its own, imported when first used.
-
-    Parameters
-    ----------
-    package
-        The package as users write it, such as ``tables``.
-    homes
-        Public name to the module that it lies in.
-    """
-
-    def get(name: str) -> Any:
-        if name in homes:
-            return getattr(importlib.import_module(homes[name]), name)
-        raise no_attribute(package, name)
-
-    return get
 
 
 class PublicModules(Loader):

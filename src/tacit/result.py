@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Self
 
+from tacit.errors import UnreadableFile
 from tacit.numbers import as_json_number, format_number
+from tacit.storage.values import names_of, pack, resolve, types_of, unpack
 
-__all__ = ["Result", "Summary", "as_json_number", "format_number"]
+__all__ = ["Result", "Summary", "as_json_number", "format_number", "shown"]
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -34,6 +36,14 @@ class Summary(dict[str, Any]):
             for k, v in self.items()
         )
         return f"<table>{rows}</table>"
+
+
+def shown(label: str, **options: Any) -> Any:
+    """Return a field of a Result that is one of its numbers, under a label in which ``{name}`` is another field.
+
+    The numbers of a result are such fields in their order; one that is None does not apply.
+    """
+    return field(metadata={"label": label}, **options)
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,6 +83,13 @@ class Result:
     labels: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     alone: bool = field(default=False, kw_only=True)
 
+    def __post_init__(self) -> None:
+        if not self.numbers:
+            held = vars(self)
+            labels = {f.name: f.metadata["label"] for f in fields(self) if "label" in f.metadata}
+            numbers = {v.format(**held): held[k] for k, v in labels.items() if held[k] is not None}
+            object.__setattr__(self, "numbers", numbers)
+
     def label(self, name: str) -> str:
         """Return the words for one of the numbers."""
         return self.labels.get(name, name)
@@ -108,6 +125,31 @@ class Result:
             "numbers": {k: as_json_number(v) for k, v in self.numbers.items()},
         }
 
+    def stored(self) -> dict[str, Any]:
+        """Return the whole result as plain data for JSON, detail included: keep it inside, as the ``frame``.
+
+        :meth:`from_dict` makes the same result of it again.
+        """
+        return {"kind": self.kind, "result": pack(self, names_of(type(self)))}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Return the result of :meth:`stored`: of this class, or for ``Result`` that of the measure of its kind.
+
+        Nothing is made but results of registered measures and what they declare to hold.
+        """
+        kind = stored.get("kind") if isinstance(stored, Mapping) else None
+        if not isinstance(kind, str) or not isinstance(stored.get("result"), Mapping):
+            raise UnreadableFile("this is no stored result")
+        types = types_of(result_type(kind) if cls is Result else cls)
+        try:
+            found = unpack(stored["result"], types)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OSError):
+            raise UnreadableFile(f"the stored result of {kind!r} is damaged") from None
+        if not isinstance(found, cls) or found.kind != kind:
+            raise UnreadableFile(f"the stored result is none of {kind!r}")
+        return found
+
     def __repr__(self) -> str:
         return f"{self.title}\n{'-' * len(self.title)}\n{self.labelled()}" + (
             f"\n\n{self.explanation}" if self.explanation else ""
@@ -116,3 +158,14 @@ class Result:
     def _repr_html_(self) -> str:
         body = self.labelled()._repr_html_()
         return f"<h4>{html.escape(self.title)}</h4>{body}<p>{html.escape(self.explanation)}</p>"
+
+
+def result_type(kind: str) -> type[Result]:
+    """Return the Result that a measure of some kind declares to return."""
+    from tacit.registry import lookup
+
+    taken: Any = getattr(lookup(kind), "_measure", None)
+    if taken is None:
+        raise UnreadableFile(f"{kind!r} is no measure, and has no results")
+    found: type[Result] = resolve(taken.__annotations__["return"], taken.__module__)
+    return found

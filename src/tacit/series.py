@@ -5,7 +5,7 @@ The names are found in the packages where the algorithms live, and imported when
 
 from __future__ import annotations
 
-from tacit.renamed import find_names
+from tacit.public import publish
 
 _HOMES = {
     "Advice": "tacit.records.linkage.series_advice",
@@ -37,4 +37,4 @@ _HOMES = {
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - keys are strings
-__getattr__ = find_names("series", _HOMES)
+__getattr__, __dir__ = publish("series", _HOMES)

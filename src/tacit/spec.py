@@ -12,57 +12,20 @@ from __future__ import annotations
 
 import math
 import time
-import types
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Generic,
-    Literal,
-    Self,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-)
+from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar, cast, get_args
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
-from typing_extensions import TypeVar
 
 from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.base import Action, Data
-from tacit.data.checks.effect import (
-    FEWEST,
-    JUDGED,
-    NOT_JUDGED,
-    NOTHING,
-    WEAK,
-    is_unchanged,
-    perturbs,
-    weak_columns,
-)
-from tacit.data.copies import split_copies
-from tacit.data.microdata import Microdata
-from tacit.data.sources import keep_sources, with_sources
-from tacit.data.together import (
-    SUPPRESSES,
-    Gone,
-    Suppressed,
-    Ways,
-    carry_linked,
-    count_suppressed,
-    open_ends,
-    suppress_together,
-)
-from tacit.data.values import extreme_columns
+from tacit.data.base import Action, Around, Data, around_of
+from tacit.data.usual import D
 from tacit.errors import (
-    DisclosureRefused,
     InputError,
     InvalidParameter,
     SdcError,
@@ -72,30 +35,21 @@ from tacit.errors import (
     is_out_of_memory,
     make_shortage_error,
 )
+from tacit.kept import reuse
 from tacit.numbers import format_number
+from tacit.parameters import parameter_faults, secret_fields, wants_number
 from tacit.result import Result
-from tacit.treatment import (
-    HOUSEHOLD,
-    LINKS,
-    STRATUM,
-    WEIGHT,
-    OnHousehold,
-    OnLinks,
-    OnStratum,
-    OnWeight,
-)
+from tacit.time_limits import LIMIT_REACHED, watch_limits
+from tacit.treatment import OnHousehold, OnLinks, OnStratum, OnWeight
 
 Role = Literal[
     "identifiers", "keys", "sensitive", "weight", "household", "stratum", "links", "hierarchies"
 ]
 Where = Literal["engine", "cells", "records"]
-#: Said of linked tables when nothing tells whether two of their dimensions are one variable.
-APART = (
-    "{pair} are taken as different variables, as no table has both; if one classifies the other, cells may follow "
-    "from the tables together. Give data= or variables= when the tables are linked."
-)
-#: The kind of data that a Spec acts on; records unless it says otherwise.
-D = TypeVar("D", bound=Data, default=Microdata)
+#: Calls from where a step warns up to the code that asked for it.
+OUTSIDE = 7
+#: The result of a measure: what its ``_measure`` says that it returns.
+R_co = TypeVar("R_co", bound=Result, covariant=True)
 
 
 class Spec(BaseModel):
@@ -118,9 +72,13 @@ class Spec(BaseModel):
     #: Parameters with which the reference page shows it and the common tests run it (on a small file
     #: with the columns id, sex, age, zip, job, income and disease); only what has no default.
     example: ClassVar[Mapping[str, Any]] = {}
-    #: What this does with the roles of records, in the words of :mod:`tacit.treatment`; None for tables.
+    #: Parameters that name columns; they are checked before work.
+    column_fields: ClassVar[tuple[str, ...]] = ("column", "columns", "sensitive")
+    #: Parameters that name columns which must hold numbers.
+    number_fields: ClassVar[tuple[str, ...]] = ()
     #: Parameters that name a file where they hold text; a plan finds it from its own folder.
     file_fields: ClassVar[tuple[str, ...]] = ()
+    #: What this does with the roles of records, in the words of :mod:`tacit.treatment`; None for tables.
     on_household: ClassVar[OnHousehold | None] = None
     on_weight: ClassVar[OnWeight | None] = None
     on_stratum: ClassVar[OnStratum | None] = None
@@ -159,7 +117,7 @@ class Spec(BaseModel):
             arguments = base.__dict__.get("__pydantic_generic_metadata__", {}).get("args", ())
             if arguments and not isinstance(arguments[0], TypeVar):
                 return tuple(get_args(arguments[0])) or (cast("type[Data]", arguments[0]),)
-        return (Microdata,)
+        return (D.__default__,)
 
     @classmethod
     def data_type(cls) -> type[Data]:
@@ -188,11 +146,7 @@ class Spec(BaseModel):
     @classmethod
     def secret_fields(cls) -> frozenset[str]:
         """Return the fields whose values would help an intruder."""
-        return frozenset(
-            name
-            for name, info in cls.model_fields.items()
-            if isinstance(info.json_schema_extra, dict) and info.json_schema_extra.get("secret")
-        )
+        return secret_fields(cls)
 
     def to_dict(self, *, public: bool = False) -> dict[str, Any]:
         """Return the parameters as plain data, defaults left out; ``public`` leaves out secrets."""
@@ -202,8 +156,12 @@ class Spec(BaseModel):
 
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns that the parameters name, so that they can be checked before work."""
+        return self.columns_in(*self.column_fields)
+
+    def columns_in(self, *fields: str) -> tuple[str, ...]:
+        """Return the columns that some parameters name, as far as this has them."""
         names: list[str] = []
-        for field in ("column", "columns", "sensitive"):
+        for field in fields:
             value = getattr(self, field, None)
             if isinstance(value, str):
                 names.append(value)
@@ -214,10 +172,15 @@ class Spec(BaseModel):
     def faults(self, data: Any) -> list[SdcError]:
         """Return everything that is wrong with using this on ``data``, before any work.
 
-        Subclasses extend the list for what only they know.
+        Subclasses extend the list for what only they know, in ``_faults``.
         """
         found = self.type_fault(data)
-        return [found] if found else cast("Data", data).faults_for(self)
+        return [found] if found else [*cast("Data", data).faults_for(self), *self._faults(data)]
+
+    def _faults(self, data: Any) -> list[SdcError]:
+        """Return what is wrong besides, of data that are of the right kind."""
+        del data
+        return []
 
     def check_type(self, data: Any, what: str = "") -> None:
         """Refuse data of another kind, before anything asks them for what they do not have."""
@@ -261,6 +224,11 @@ class Method(Spec, Generic[D]):
     techniques: ClassVar[tuple[str, ...]] = ()
     #: True for a method that can use a population register.
     takes_register: ClassVar[bool] = False
+    #: What is done with the roles of records unless a method says otherwise.
+    on_household: ClassVar[OnHousehold | None] = "apart"
+    on_weight: ClassVar[OnWeight | None] = "kept"
+    on_stratum: ClassVar[OnStratum | None] = "kept"
+    on_links: ClassVar[OnLinks | None] = "warned"
 
     @property
     def asks_register(self) -> bool:
@@ -305,22 +273,25 @@ class Method(Spec, Generic[D]):
             has been recomputed on the result.
         """
         self.check(data)
-        if isinstance(data, Microdata) and data.copies and not self.takes_copies:
-            raise InputError(
-                f"{self.kind}: the data hold synthetic copies, numbered in {data.copies!r}, and it would take them for records of one file. "
-                "Apply it before the synthesis, or make one copy."
-            )
+        around = around_of(data, self)
+        around.check()
         ctx = context or Context.start(seed)
         if register is not None:
             self.check_type(register, " with register=")
             ctx.register = register
+        return ctx.watch("protect", self.title(), lambda: self._protect_timed(around, data, ctx))
+
+    def _protect_timed(self, around: Around[D], data: D, ctx: Context) -> D:
+        """Protect the data, recompute the claims, and enter both in the history."""
         ctx.tick(self.title(), 0.0)
         begun = time.perf_counter()
-        with explain_limits(self.kind, data):
-            result, claims = self._protect(data, ctx)
+        with explain_limits(self.kind, data), watch_limits() as watch:
+            result, claims = self._protect(around, ctx)
             for claim in claims:
                 claim.require(result.claim_view(), where=self.kind)
-            result = self._judge_effect(data, result, ctx)
+            result = around.judge(result, ctx)
+        if watch.reached:
+            ctx.note(**{LIMIT_REACHED: True})
         action = Action(
             kind=self.kind,
             parameters=self.to_dict(public=True),
@@ -333,158 +304,54 @@ class Method(Spec, Generic[D]):
         ctx.tick(self.title(), 1.0)
         return result.with_action(action)
 
-    def _protect(self, data: D, ctx: Context) -> tuple[D, tuple[Claim, ...]]:
-        """Do the work, with households and linked columns looked after before and after it."""
-        if not isinstance(data, Microdata):
-            other = self._apply(data, ctx)
-            claims = tuple(self._claims_with(data, other, ctx))
-            apart = list_apart(data) if claims else []
-            for pair in apart:
-                warnings.warn(
-                    f"{self.kind}: {APART.format(pair=pair)}", WeakProtection, stacklevel=3
-                )
-            known = tuple(
-                f"{pair} are different variables: none classifies the other" for pair in apart
-            )
-            return other, tuple(replace(c, assumptions=(*c.assumptions, *known)) for c in claims)
-        ways = self._ways(data, ctx.elsewhere)
-        for sentence in open_ends(data, ways):
-            warnings.warn(f"{self.kind}: {sentence}", WeakProtection, stacklevel=3)
-        if data.links:
-            ctx.note(changed_columns=list(ways.changed))
-        result: Any = self._apply(cast("Any", data), ctx)
-        self._keep_weights_numbers(result)
-        done = Suppressed()
-        if ways.links in SUPPRESSES and (data.links or data.household is not None):
-            result, done = self._suppress_together(data, result, ways.changed, ctx)
-        elif ways.links == "carried" and data.links:
-            result, followers = carry_linked(data, result, ways)
-            if followers:
-                ctx.note(carried_along=followers)
-        if not ctx.details.get("links_lost"):
-            result = with_sources(keep_sources(self.kind, data, result), self.made_from(data))
-        claims = (
-            *self._claims_with(cast("Any", data), result, ctx),
-            *suppression_claims(data, done),
-        )
-        known = tuple(role_assumptions(self, data, ways))
+    def _protect(self, around: Around[D], ctx: Context) -> tuple[D, tuple[Claim, ...]]:
+        """Do the work, with what its kind of data looks after before and after it."""
+        for sentence in around.cautions(ctx.elsewhere):
+            warnings.warn(f"{self.kind}: {sentence}", WeakProtection, stacklevel=OUTSIDE)
+        result, claims = around.work(self._apply, self._claims_with, ctx)
+        if not claims:
+            return result, ()
+        for sentence in around.doubts():
+            warnings.warn(f"{self.kind}: {sentence}", WeakProtection, stacklevel=OUTSIDE)
+        known = tuple(around.assumptions())
         return result, tuple(replace(c, assumptions=(*c.assumptions, *known)) for c in claims)
 
-    def _judge_effect(self, data: D, result: D, ctx: Context) -> D:
-        """Refuse a step that was to change values and changed none; warn of one that hardly changed any."""
-        both = isinstance(data, Microdata) and isinstance(result, Microdata)
-        if not both or self.prepares or not perturbs(self.techniques):
-            return result
-        before, after = cast("Microdata", data), cast("Microdata", result).materialise()
-        lost = ctx.details.get("links_lost") or after.copies
-        if lost or len(before) < (FEWEST if self.uses_chance else 1):
-            return cast("D", after)
-        targets = tuple(dict.fromkeys(self.targets(before)))
-        if is_unchanged(before, after, targets):
-            what = ", ".join(map(repr, targets)) or "the records"
-            raise DisclosureRefused(NOTHING.format(kind=self.kind, what=what))
-        judged = JUDGED.intersection(self.techniques) and not NOT_JUDGED.intersection(
-            self.techniques
-        )
-        weak = list(weak_columns(before, after, targets, self.techniques)) if judged else []
-        if weak and not (self.moves_together and len(weak) < len(targets)):
-            sentence = WEAK.format(kind=self.kind, what=", ".join(map(repr, weak)))
-            ctx.note(weak=sentence)
-            warnings.warn(sentence, WeakProtection, stacklevel=4)
-        return cast("D", after)
-
-    def _keep_weights_numbers(self, result: Microdata) -> None:
-        """Refuse a result whose weights are no numbers any more: nothing after it could add them up."""
-        weight = result.weight
-        schema = result.frame.collect_schema()
-        if weight is not None and weight in schema and not schema[weight].is_numeric():
-            raise InputError(
-                f"{self.kind}: the weights in column {weight!r} would not be numbers any more. Leave the column out of "
-                "what is replaced, drop it, or do not declare it as the weight."
-            )
-
-    def _suppress_together(
-        self, data: Microdata, result: Any, changed: tuple[str, ...], ctx: Context
-    ) -> tuple[Any, Suppressed]:
-        """Suppress what would still stand elsewhere; do the work again where that undid a claim.
-
-        Each round has more missing values than the one before, so that there is a last.
-        """
-        missing = -1
-        while True:
-            result, done = suppress_together(data, result, changed)
-            if not done.columns:
-                return result, done
-            gone = count_suppressed(data, result)
-            claims = self._claims_with(cast("Any", data), result, ctx)
-            if gone.cells == missing or all(c.holds(result.claim_view()) for c in claims):
-                break
-            missing = gone.cells
-            ctx.tick("suppressing again, with households and linked columns", None)
-            # The mark in the history tells that values may have been generalised already.
-            marked = replace(result, history=(*data.history, Action(self.kind, {})))
-            result = replace(cast("Any", self._apply(marked, ctx)), history=data.history)
-        self._tell_suppressed(gone, done, ctx)
-        return result, done
-
-    def _tell_suppressed(self, gone: Gone, done: Suppressed, ctx: Context) -> None:
-        """Correct what the method noted about its own cells by what went with them."""
-        noted = ctx.details.get("suppressed", {})
-        more = gone.cells > sum(noted.values()) if isinstance(noted, Mapping) else True
-        told = {"suppressed": gone.columns, "cells": gone.cells, "records": gone.records}
-        # The search was the best for its own cells; of these cells nobody has shown it.
-        unproven = dict.fromkeys(("lightest_for_each_record", "proven"), False) if more else {}
-        ctx.note(
-            suppressed_together=list(done.columns),
-            **{n: value for n, value in {**told, **unproven}.items() if n in ctx.details},
-        )
+    def stated_share(self) -> float | None:
+        """Return the share of records, or households, that it is to change, where a parameter says so."""
+        return None
 
     def cautions(self, data: Any, elsewhere: frozenset[str] = frozenset()) -> list[str]:
         """Return what this leaves open on households and linked columns, before any work.
 
         ``elsewhere`` names the columns that other steps change.
         """
-        if not isinstance(data, Microdata):
-            return []
-        return open_ends(data, self._ways(data, elsewhere))
+        return around_of(data, self).cautions(elsewhere)
 
-    def _ways(self, data: Microdata, elsewhere: frozenset[str]) -> Ways:
-        """Return how households and links are treated; what is not said is taken as not treated."""
-        before = {c for a in data.history for c in a.details.get("changed_columns", ())}
-        return Ways(
-            self.kind,
-            self.treats_household(data),
-            self.treats_links(data),
-            tuple(dict.fromkeys(self.targets(data))),
-            elsewhere | before,
-            draws=self.uses_chance,
-        )
-
-    def treats_household(self, data: Microdata) -> OnHousehold:
+    def treats_household(self, data: D) -> OnHousehold:
         """Return what is done with households with the parameters as they are."""
         del data
         return self.on_household or "apart"
 
-    def treats_links(self, data: Microdata) -> OnLinks:
+    def treats_links(self, data: D) -> OnLinks:
         """Return what is done with linked columns with the parameters as they are."""
         del data
         return self.on_links or "warned"
 
-    def targets(self, data: Microdata) -> tuple[str, ...]:
+    def targets(self, data: D) -> tuple[str, ...]:
         """Return the columns whose values this may change: its ``columns``, or else the keys it needs."""
-        named = Spec.columns_named(self)
-        return named or (data.keys if "keys" in self.needs else ())
+        named = self.columns_in(*Spec.column_fields)
+        return named or (cast("Any", data).keys if "keys" in self.needs else ())
 
-    def adds(self, data: Microdata) -> tuple[str, ...]:
+    def adds(self, data: D) -> tuple[str, ...]:
         """Return the columns that the result has and the data have not; later steps of a plan may name them."""
-        return tuple(c for c in self.made_from(data) if c not in data.columns)
+        return tuple(c for c in self.made_from(data) if c not in cast("Any", data).columns)
 
-    def removes(self, data: Microdata) -> tuple[str, ...]:
+    def removes(self, data: D) -> tuple[str, ...]:
         """Return the columns that the data have and the result has not; later steps of a plan find them gone."""
         del data
         return ()
 
-    def made_from(self, data: Microdata) -> Mapping[str, tuple[str, ...]]:
+    def made_from(self, data: D) -> Mapping[str, tuple[str, ...]]:
         """Return the columns that this computes from values of others, with those: who masks them must treat these."""
         del data
         return {}
@@ -503,38 +370,10 @@ class Method(Spec, Generic[D]):
         return self._claims(data, result)
 
 
-def list_apart(data: Data) -> list[str]:
-    """Return pairs of dimensions of linked tables that are taken as different variables, though nothing says so."""
-    return list(getattr(data, "extra", {}).get("apart", ()))
+class Measuring(Protocol[R_co, D]):
+    """What ``measure`` needs of a measure, and where type checkers find which Result it returns."""
 
-
-def suppression_claims(data: Microdata, done: Suppressed) -> Iterable[Claim]:
-    """Yield the claim about what was suppressed together, if anything was."""
-    if done.columns:
-        yield Claim(
-            "suppressed-together",
-            {
-                **({} if data.household is None else {"household": data.household}),
-                "constant": list(done.constant),
-                "links": [list(group) for group in done.links],
-                "counting": list(done.counting),
-            },
-            "households and linked columns",
-            done.columns,
-            ("Columns that are not declared as linked do not tell the missing values.",),
-        )
-
-
-def role_assumptions(spec: Method[Any], data: Microdata, ways: Ways) -> Iterator[str]:
-    """Yield how the declared roles were treated: what a claim rests on besides its own assumptions."""
-    if data.household is not None:
-        yield f"Household: {HOUSEHOLD[ways.household]}."
-    if data.weight is not None and spec.on_weight is not None:
-        yield f"Weight: {WEIGHT[spec.on_weight]}."
-    if data.stratum is not None and spec.on_stratum is not None:
-        yield f"Stratum: {STRATUM[spec.on_stratum]}."
-    if data.links:
-        yield f"Linked columns: {LINKS[ways.links]}."
+    def _measure(self, data: D, other: Companions[D], ctx: Context, /) -> R_co: ...
 
 
 class Measure(Spec, Generic[D]):
@@ -553,13 +392,18 @@ class Measure(Spec, Generic[D]):
     on_copies: ClassVar[Literal["each", "together"]] = "each"
     #: Which values are better on a risk-utility map; by default lower for risk, higher for utility.
     better: ClassVar[Literal["lower", "higher"] | None] = None
+    #: A measure uses no role of records unless it says so.
+    on_household: ClassVar[OnHousehold | None] = "unused"
+    on_weight: ClassVar[OnWeight | None] = "unused"
+    on_stratum: ClassVar[OnStratum | None] = "unused"
+    on_links: ClassVar[OnLinks | None] = "unused"
 
     def asked(self, *names: str) -> bool:
         """Return True when one of some parameters was given; a default that nobody asked for is no promise."""
         return bool(self.model_fields_set.intersection(names))
 
     def measure(
-        self,
+        self: Measuring[R_co, D],
         data: D,
         *,
         original: D | None = None,
@@ -567,9 +411,23 @@ class Measure(Spec, Generic[D]):
         control: D | None = None,
         seed: int | None = None,
         context: Context | None = None,
-    ) -> Result:
+    ) -> R_co:
         """Measure ``data``, against the ``original``, a population ``register`` or ``control`` records where needed."""
-        self.check(data)
+        spec = cast("Measure[D]", self)
+        spec.check(data)
+        other = spec._companions(original, register, control)
+        ctx = context or Context.start(seed)
+        given = {"data": data, "original": original, "register": register, "control": control}
+
+        def take() -> Result:
+            return ctx.watch("measure", spec.title(), lambda: spec._taken(data, other, ctx))
+
+        return cast("R_co", reuse(spec, given, ctx, take))
+
+    def _companions(
+        self, original: D | None, register: D | None, control: D | None
+    ) -> Companions[D]:
+        """Return the other data, checked; control records only for a measure that looks at them."""
         if self.compares and original is None:
             raise InputError(
                 f"{self.kind} compares protected data with the original: "
@@ -580,27 +438,30 @@ class Measure(Spec, Generic[D]):
                 f"{self.kind} needs a population register: pass register=, or name the file in the "
                 "plan's measure."
             )
-        if control is not None and not self.takes_control:
+        if not self.takes_control:
             control = None
         given = {"original": original, "register": register, "control": control}
         for what, companion in given.items():
             if companion is not None:
                 self.check_type(companion, f" with {what}=")
-        ctx = context or Context.start(seed)
-        other = Companions(original=original, register=register, control=control)
+        return Companions(original=original, register=register, control=control)
+
+    def _taken(self, data: D, other: Companions[D], ctx: Context) -> Result:
+        """Return the result, marked when it comes of the measured data alone."""
         with explain_limits(self.kind, data):
-            if isinstance(data, Microdata) and data.copies and self.on_copies == "each":
-                result = self._measure_copies(data, cast("Any", other), ctx)
+            parts = around_of(data, self).parts()
+            if parts:
+                result = self._measure_copies(parts, other, ctx)
             else:
                 result = self._measure(data, other, ctx)
         return result if self.compares or other.looked_at else replace(result, alone=True)
 
-    def _measure_copies(self, data: Microdata, other: Any, ctx: Context) -> Result:
+    def _measure_copies(self, parts: Sequence[D], other: Companions[D], ctx: Context) -> Result:
         """Measure every copy by itself; return the least favourable result, with the range of all.
 
         Taken together, the copies of one record would hide each other.
         """
-        found = [self._measure(cast("Any", copy), other, ctx) for copy in split_copies(data)]
+        found = [self._measure(copy, other, ctx) for copy in parts]
         better = self.better or ("lower" if is_risk(type(self)) else "higher")
         values = [r.value for r in found]
         known = [r for r in found if not math.isnan(r.value)] or found
@@ -683,7 +544,7 @@ def explain_limits(kind: str, data: Data) -> Iterator[None]:
 
 def refuse_extremes(kind: str, data: Data) -> None:
     """Refuse data with numbers that are infinite or nearly so."""
-    extreme = extreme_columns(data)
+    extreme = around_of(data).extremes()
     if extreme:
         raise InputError(
             f"{kind} cannot work with the numbers in {', '.join(map(repr, extreme[:5]))}: some are infinite, or so "
@@ -695,78 +556,3 @@ def refuse_extremes(kind: str, data: Data) -> None:
 def is_risk(cls: type[Spec]) -> bool:
     """Return True for measures of what an intruder may learn."""
     return cls.family in ("risk", "attacks")
-
-
-def wants_number(cls: type[Spec], name: str) -> bool:
-    """Return True for a field that is a number, or a number or nothing."""
-    kinds = simple_kinds(cls.model_fields[name].annotation) if name in cls.model_fields else set()
-    return bool(kinds & {int, float}) and bool not in kinds
-
-
-def simple_kinds(annotation: Any) -> set[Any]:
-    """Return the types behind ``Annotated`` and unions."""
-    if get_origin(annotation) is Annotated:
-        return simple_kinds(get_args(annotation)[0])
-    if get_origin(annotation) in (Union, types.UnionType):
-        return {k for a in get_args(annotation) for k in simple_kinds(a)}
-    return {annotation}
-
-
-def parameter_faults(cls: type[BaseModel], error: ValidationError) -> list[str]:
-    """Return one clause per fault: ``k must be at least 2 (got 0)``."""
-    secrets = cls.secret_fields() if issubclass(cls, Spec) else frozenset()
-    return [fault_clause(fault, cls, secrets) for fault in error.errors(include_url=False)]
-
-
-def fault_clause(fault: Mapping[str, Any], cls: type[BaseModel], secrets: frozenset[str]) -> str:
-    """Turn one pydantic fault into a clause in our words."""
-    from tacit.errors import near_match
-
-    path = ".".join(str(p) for p in fault["loc"] if not str(p).startswith("function-"))
-    context = fault.get("ctx", {})
-    kind = fault["type"]
-    if kind == "missing":
-        return f"{path} must be given"
-    if kind == "extra_forbidden":
-        hint = near_match(path, [n for n in cls.model_fields if n != "kind"])
-        known = ", ".join(n for n in cls.model_fields if n != "kind") or "none"
-        return f"there is no parameter {path!r}. {hint or f'Parameters: {known}'}".rstrip()
-    wording = {
-        "greater_than_equal": "must be at least {ge}",
-        "greater_than": "must be greater than {gt}",
-        "less_than_equal": "must be at most {le}",
-        "less_than": "must be less than {lt}",
-        "literal_error": "must be one of {expected}",
-        "int_parsing": "must be a whole number",
-        "int_type": "must be a whole number",
-        "int_from_float": "must be a whole number",
-        "float_parsing": "must be a number",
-        "finite_number": "must be a finite number",
-        "int_parsing_size": "must be a whole number of fewer digits",
-        "float_type": "must be a number",
-        "string_type": "must be text",
-        "bool_parsing": "must be true or false",
-        "tuple_type": "must be a list",
-        "list_type": "must be a list",
-        "dict_type": "must be a mapping",
-        "too_short": "must have at least {min_length} entries",
-        "string_too_short": "must not be empty",
-    }
-    if kind in wording:
-        text = f"{path} {wording[kind].format(**context)}"
-    else:
-        text = f"{path} {fault['msg'][:1].lower()}{fault['msg'][1:]}".strip()
-        text = text.replace("value error, ", "")
-    got = fault.get("input")
-    plain = isinstance(got, str | int | float | bool) or got is None
-    top = str(fault["loc"][0]) if fault["loc"] else ""
-    return text if not plain or top in secrets or not path else f"{text} (got {shown(got)})"
-
-
-def shown(got: Any) -> str:
-    """Return what was given, cut where it would fill the screen."""
-    try:
-        text = repr(got)
-    except ValueError:
-        return "a number of thousands of digits"
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,7 +1,7 @@
 """What Specs for records do with household, weight, stratum and linked columns: the words, declared once.
 
-Every Spec that acts on records says one word for each of these roles, as a class attribute (``on_household``,
-``on_weight``, ``on_stratum``, ``on_links``). The words mean something to the base class, which acts on them
+Every Spec that acts on records has one word for each of these roles, as a class attribute (``on_household``,
+``on_weight``, ``on_stratum``, ``on_links``): its own, or that of its base class. The words mean something to the base class, which acts on them
 before and after the work; the sentences are for people: ``tacit methods``, the reference page, the assumptions
 of claims.
 """
@@ -60,6 +60,8 @@ ROLES: Mapping[str, tuple[str, Mapping[str, str]]] = {
 
 def statements(spec: Any) -> Iterator[tuple[str, str]]:
     """Yield each role with what a Spec, or its class, does with it, in words; nothing for tables."""
+    if all(data.kind != "records" for data in spec.data_types()):
+        return
     for attribute, (role, words) in ROLES.items():
         said = getattr(spec, attribute)
         if said is not None:

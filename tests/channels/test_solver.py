@@ -230,7 +230,7 @@ def test_whole_subjects_come_close_to_the_bound(simulated):
 
 def test_progress_is_told(simulated):
     heard = []
-    solve(simulated[1.2], progress=lambda message, share: heard.append((message, share)))
+    solve(simulated[1.2], tick=lambda message, share: heard.append((message, share)))
     assert heard
     assert heard[-1][1] == pytest.approx(1)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from studies.channels import simulate
+from studies.channels import simulate, weight_or_threshold
 from tacit.records.channels import tolerances
 from tacit.records.channels.table import ChannelTable
 
@@ -17,7 +17,7 @@ def test_points_for_a_risk_utility_map():
 
 def test_weights_are_gentler_than_thresholds():
     table = ChannelTable.of([20, 30, 50], [[2, 9], [1, 1], [1, 2]], ["a", "b"])
-    found = tolerances.weight_or_threshold(
+    found = weight_or_threshold(
         table, {"a": 0.3, "b": 0.35}, 0.5, {}, weight={"b": 1.25}, threshold={"b": 0.2}
     )
     as_set, raised, lowered = found.get_column("cost").to_list()

@@ -50,6 +50,7 @@ def people(n=2_000):
             "age": rng.integers(18, 90, n),
             "pay": rng.lognormal(10, 1, n).round(),
             "sex": rng.choice(["f", "m"], n),
+            "exact": np.arange(n) * 37.03 + 0.01,
         },
         keys=["age", "sex"],
     )
@@ -61,6 +62,7 @@ WEAK = [
     tacit.MultiplicativeNoise(columns=["pay"], sd=1e-6),
     tacit.AddNoise(columns=["age"], sd=0.01, whole=False),
     tacit.CorrelatedNoise(columns=["age", "pay"], lambda_squared=1e-9, whole=False),
+    tacit.RoundValues(columns=["exact"], base=0.5),
 ]
 IDLE = [
     tacit.AddNoise(columns=["age"], sd=0.01),
@@ -73,6 +75,7 @@ STRONG = [
     tacit.RankSwap(columns=["age", "pay"], percent=5),
     tacit.Pram(columns=["sex"], stay=0.9),
     tacit.RoundValues(columns=["age"], base=5),
+    tacit.RoundValues(columns=["exact"], base=20),
     tacit.Sample(share=0.5),
 ]
 
@@ -129,3 +132,17 @@ def test_swapping_few_households_is_judged_by_those_that_move():
     assert not swapped_areas(0.05)
     assert not swapped_areas(0.02)
     assert swapped_areas(0.004)
+
+
+def test_swaps_of_few_households_are_not_called_weak_by_chance():
+    """One pair of sixty is what was asked for; one of a thousand protects nobody."""
+    said = {}
+    for homes, share in ((60, 0.034), (1_000, 0.002)):
+        rng = np.random.default_rng(homes)
+        home = np.repeat(np.arange(homes), 2)
+        data = tacit.read({"home": home, "area": rng.integers(0, 9, homes)[home]}, household="home")
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            tacit.SwapHouseholds(columns=["area"], share=share).apply(data, seed=1)
+        said[homes] = any("hardly changed" in str(w.message) for w in heard)
+    assert said == {60: False, 1_000: True}

@@ -1,13 +1,12 @@
 """One battery for every Spec that acts on fits."""
 
-import numpy as np
 import pytest
 
 import tacit
 from common.cases import build
-from tacit.context import Context
+from common.properties import fit
 from tacit.data.fit import JointFit
-from tacit.errors import Cancelled, SdcError
+from tacit.errors import SdcError
 from tacit.registry import specs
 from tacit.spec import Method
 
@@ -15,23 +14,8 @@ METHODS = [k for k, s in specs().items() if issubclass(s, Method) and s.data_typ
 HOSTILE = ("select", 'a"b', "a.b", "`c`", "<b>ß</b>", "x\ny")
 
 
-def fit(names=("(constant)", "x1", "x2"), n_records=60):
-    p = len(names)
-    square = np.eye(p) * 0.04 + 0.01
-    return JointFit("linear", "y ~ x", tuple(names), np.arange(p) - 0.5, square, n_records)
-
-
 def test_there_are_some():
     assert "check_fit" in METHODS
-
-
-@pytest.mark.parametrize("kind", METHODS)
-def test_repeats_and_leaves_its_input_alone(kind):
-    data = fit()
-    before = data.to_dict()
-    assert build(kind).apply(data, seed=1).to_dict() == build(kind).apply(data, seed=1).to_dict()
-    assert data.to_dict() == before
-    assert data.history == ()
 
 
 @pytest.mark.parametrize("kind", METHODS)
@@ -55,12 +39,6 @@ def test_too_few_records_are_refused_in_a_sentence(kind):
 def test_a_fit_without_coefficients_is_refused(kind):
     with pytest.raises(SdcError, match="nothing to protect or to release"):
         tacit.Plan([build(kind)], title="t").run(fit(()))
-
-
-@pytest.mark.parametrize("kind", METHODS)
-def test_can_be_cancelled(kind):
-    with pytest.raises(Cancelled):
-        build(kind).apply(fit(), context=Context.start(1, should_stop=lambda: True))
 
 
 @pytest.mark.parametrize("kind", METHODS)

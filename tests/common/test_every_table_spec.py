@@ -7,8 +7,7 @@ import pytest
 
 import tacit
 from common.cases import build, firms, fitting, table_measure_kinds, table_method_kinds
-from tacit.context import Context
-from tacit.errors import Cancelled, InputError, SdcError
+from tacit.errors import InputError, SdcError
 
 METHODS, MEASURES = table_method_kinds(), table_measure_kinds()
 ALL = [*METHODS, *MEASURES]
@@ -29,30 +28,6 @@ def facts(result):
             result.upper_level.tolist(),
         )
     return result.to_dict()
-
-
-@pytest.mark.parametrize("kind", ALL)
-def test_equal_seeds_give_equal_results_and_the_input_is_untouched(kind):
-    table = fitting(kind)
-    before = facts(table)
-    assert facts(run(kind, table)) == facts(run(kind, table))
-    assert facts(table) == before
-    assert table.history == ()
-
-
-@pytest.mark.parametrize("kind", METHODS)
-def test_history_and_claims(kind):
-    result = run(kind, fitting(kind))
-    assert result.history[-1].kind == kind
-    for claim in result.history[-1].claims:
-        assert claim.holds(result)
-        assert claim.sentence()
-
-
-@pytest.mark.parametrize("kind", METHODS)
-def test_can_be_cancelled(kind):
-    with pytest.raises(Cancelled):
-        build(kind).apply(fitting(kind), context=Context.start(1, should_stop=lambda: True))
 
 
 def one_cell():

@@ -279,7 +279,7 @@ def test_bands_beside_noise_are_no_copy():
 
 @pytest.mark.parametrize("form", ["P{:07}", "{}"])
 def test_a_date_does_not_tell_the_number_given_on_arrival(form):
-    """It tells about when the number was given; an amount, or a number that is not given in turn, is told nearly."""
+    """Where many came that day it tells about when the number was given; an amount, or a number not given in turn, is told nearly."""
     rng = np.random.default_rng(12)
     days = np.sort(rng.integers(0, 120, 400))
 
@@ -293,6 +293,80 @@ def test_a_date_does_not_tell_the_number_given_on_arrival(form):
     assert told(np.arange(1, 401) + np.cumsum(rng.random(400) < 0.5)) == [], "some were given up"
     assert told(np.sort(rng.choice(10**6, 400, replace=False))) == ["who"], "not in turn"
     assert told(np.arange(1, 401), np.arange(400) * 7) == ["who"], "to the unit"
+
+
+def shuffled(rng, **columns):
+    """Columns whose records stand in a drawn order, as they do in a release."""
+    order = rng.permutation(len(columns["day"]))
+    return {c: np.asarray(v)[order] for c, v in columns.items()}
+
+
+def told_of_arrivals(rate, hidden, *, loose=0.0, n=400, seed=1, form="{:.0f}", days=str):
+    """Return what tells ``hidden`` of a file of arrivals, ``rate`` a day, with numbers given as people came."""
+    rng = np.random.default_rng(seed)
+    day = np.sort(rng.integers(0, int(n / rate), n))
+    number = np.argsort(np.argsort(day + rng.normal(0, loose, n), kind="stable")) + 1
+    start = np.datetime64("2019-03-01")
+    dates = [days(start + int(d)) for d in day]
+    columns = shuffled(rng, who=[form.format(v) for v in number], day=dates, x=rng.normal(size=n))
+    before, after = release(columns, tacit.RemoveColumns(columns=[hidden]))
+    return [r.columns for r in find_relations(before, after)]
+
+
+@pytest.mark.parametrize("form", ["{:.0f}", "P{:07.0f}", "No {:.0f}/b"])
+@pytest.mark.parametrize("rate", [0.5, 1])
+def test_a_day_with_few_arrivals_tells_the_numbers_given_on_it(rate, form):
+    assert told_of_arrivals(rate, "who", form=form) == [("day",)]
+
+
+@pytest.mark.parametrize("rate", [4, 40])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_day_with_many_arrivals_tells_no_number(rate, seed):
+    assert told_of_arrivals(rate, "who", seed=seed) == []
+
+
+@pytest.mark.parametrize("loose", [0, 0.7, 2])
+@pytest.mark.parametrize("rate", [0.5, 4])
+@pytest.mark.parametrize(
+    "days", [str, lambda d: int(d.astype(int)), lambda d: f"{d.astype(object):%d.%m.%Y}"]
+)
+def test_a_running_number_tells_the_day(rate, loose, days):
+    """Numbers are given in turn, or nearly: some are entered a day or two early or late."""
+    assert told_of_arrivals(rate, "day", loose=loose, n=600, days=days) == [("who",)]
+
+
+def test_numbers_that_begin_anew_every_year_tell_the_day():
+    rng = np.random.default_rng(3)
+    day = np.sort(rng.integers(0, 1000, 500))
+    year = 2000 + day // 365
+    within = [int((year[:i] == y).sum()) + 1 for i, y in enumerate(year)]
+    codes = [f"{y}/{i}" for y, i in zip(year, within, strict=True)]
+    columns = shuffled(rng, code=codes, day=day, x=rng.normal(size=500))
+    before, after = release(columns, tacit.RemoveColumns(columns=["day"]))
+    assert [r.columns for r in find_relations(before, after)] == [("code",)]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_numbers_given_in_another_order_tell_nothing(seed):
+    """Running numbers beside dates, ages and amounts that have nothing to do with them, or little."""
+    rng = np.random.default_rng(seed)
+    n = 300
+    columns = {
+        "number": rng.permutation(n) + 1,
+        "day": rng.integers(0, 365, n),
+        "age": rng.integers(0, 95, n),
+        "pay": rng.lognormal(9, 1, n).round(),
+    }
+    columns["later"] = columns["day"] + rng.integers(0, 60, n)
+    columns["roughly"] = np.argsort(np.argsort(columns["day"] + rng.normal(0, 40, n)))
+    for hidden in columns:
+        assert not find_relations(*release(columns, tacit.RemoveColumns(columns=[hidden]))), hidden
+
+
+def test_the_hospital_is_not_refused():
+    for data in (tacit.examples.hospital(400), tacit.examples.hospital(2_000, seed=2)):
+        for step in (tacit.Deidentify(), tacit.RemoveColumns(columns=["admission"])):
+            assert not find_relations(data, step.apply(data, seed=1))
 
 
 def test_weights_that_a_sample_has_raised_are_not_hidden():

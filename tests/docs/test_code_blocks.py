@@ -74,8 +74,11 @@ def commands(code):
 def page_params():
     for page in PAGES:
         found = {b.value("needs") for b in blocks(page.read_text(encoding="utf-8"))}
-        marks = [pytest.mark.spark] if "spark" in found else []
-        yield pytest.param(page, id=str(page.relative_to(ROOT)), marks=marks)
+        name = str(page.relative_to(ROOT))
+        if "spark" in found:
+            yield pytest.param(page, id=f"{name} on spark", marks=pytest.mark.spark)
+        else:
+            yield pytest.param(page, id=name)
 
 
 @pytest.fixture(scope="session")

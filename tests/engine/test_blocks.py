@@ -87,8 +87,7 @@ def test_chunks_and_order_of_the_frame_do_not_matter(expected):
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
-def test_workers_give_what_one_process_gives(expected, monkeypatch):
+def test_spark_workers_give_what_one_process_gives(expected, monkeypatch):
     monkeypatch.setattr("tacit.engine.spark.SMALL", 0)
     monkeypatch.setattr("tacit.engine.spark.FETCHED", BLOCK)
     data = tacit.read(population(), weight="w", engine="spark")

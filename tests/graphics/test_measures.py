@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import tacit
 from fuzz.judge import JUDGES
+from studies import plot_attacks as attacks
 from tacit.errors import DisclosureRefused, InputError, InvalidParameter, LowUtility, WeakProtection
-from tacit.graphics import attacks
 from tacit.graphics.budget import BudgetLedger
 from tacit.graphics.scale import standing_out
 from tacit.registry import specs

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from tacit.graphics import attacks, curves, efficiency, kde
+from studies import plot_attacks as attacks
+from studies import protected_plots as efficiency
+from tacit.graphics import curves, kde
 from tacit.plot.outlines import classify
 from tacit.stats import concentrated as accounting
 

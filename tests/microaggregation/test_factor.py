@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from microaggregation.casc import FIXTURES, as_groups, casc, partitions, quiet, sse
+from studies.two_groups import ratio_experiment
 from tacit.errors import (
     Approximate,
     Infeasible,
@@ -22,7 +23,6 @@ from tacit.records.microaggregation.grouping import factor
 from tacit.records.microaggregation.grouping.exhaustive import over_subsets
 from tacit.records.microaggregation.grouping.factor import (
     minimum_factor,
-    ratio_experiment,
     two_approximation,
     two_microaggregation,
 )

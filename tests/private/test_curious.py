@@ -16,7 +16,8 @@ from tacit.private.parties.network import Mailbox, Member, Server, hand_over
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import run_together
 from tacit.private.parties.wire import Message, decode, encode
-from tacit.private.regression.sums import FixedPoint, SumSettings, add_securely
+from tacit.private.regression.fixed_point import FixedPoint
+from tacit.private.regression.sums import SumSettings, add_securely
 from tacit.private.regression.threshold import Forbidden, ask
 from tacit.private.regression.vertical import complement
 

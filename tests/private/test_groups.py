@@ -7,7 +7,7 @@ from scipy.special import expit
 
 from tacit.errors import DisclosureRefused, Infeasible, InputError
 from tacit.private import regression
-from tacit.private.regression.sums import FixedPoint
+from tacit.private.regression.fixed_point import FixedPoint
 
 POINT = FixedPoint()
 

@@ -26,13 +26,8 @@ from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import run_together
 from tacit.private.regression import loglinear
 from tacit.private.regression.design import parse_formula
-from tacit.private.regression.sums import (
-    FixedPoint,
-    SumSettings,
-    add_securely,
-    recover_secret,
-    share_secret,
-)
+from tacit.private.regression.fixed_point import FixedPoint, recover_secret, share_secret
+from tacit.private.regression.sums import SumSettings, add_securely
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "psd24-secure-distributed-regression"
 AXES = {"status": ["1", "2"], "treatment": ["1", "2"], "response": ["1", "2"]}

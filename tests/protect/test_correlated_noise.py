@@ -288,7 +288,7 @@ def test_index_disclosure_links_records_and_skips_missing_values():
     ],
 )
 def test_estimate_precision_agrees_with_theory(masked, task, columns, more, want):
-    from tacit.rumap.additive_noise import AdditiveNoiseMap, Slope
+    from studies.additive_noise import AdditiveNoiseMap, Slope
 
     data, released = masked
     result = EstimatePrecision(task=task, columns=columns, **more).measure(released, original=data)
@@ -302,7 +302,7 @@ def test_estimate_precision_agrees_with_theory(masked, task, columns, more, want
 
 
 def test_estimate_precision_finds_the_bias(masked):
-    from tacit.rumap.additive_noise import AdditiveNoiseMap, Slope
+    from studies.additive_noise import AdditiveNoiseMap, Slope
 
     data, released = masked
     naive = EstimatePrecision(task="slope", columns=("c", "a"), relative=False)

@@ -11,13 +11,9 @@ import pytest
 import tacit
 from conftest import FIXTURES
 from tacit.errors import Approximate, InputError, InvalidParameter, RoleMissing, WeakProtection
-from tacit.records.suppression import mu_argus
-from tacit.records.suppression.mu_argus import (
-    Session,
-    greedy_sets,
-    list_checked_combinations,
-    smallest_sets,
-)
+from tacit.records.suppression import mu_argus, rare_combinations
+from tacit.records.suppression.mu_argus import Session, list_checked_combinations
+from tacit.records.suppression.rare_combinations import greedy_sets, smallest_sets
 
 ROWS = {
     "a": ["x", "x", "x", "y", "y", "y", "y"],
@@ -92,8 +88,8 @@ def test_smallest_sets_by_brute_force(weights):
 def test_more_than_sixty_combinations():
     sets = [s for size in (1, 2, 3) for s in combinations(range(8), size)]
     last = len(sets) - 1
-    pattern = np.zeros((last // mu_argus.BITS + 1, 1), dtype=np.int64)
-    pattern[last // mu_argus.BITS] = 1 << (last % mu_argus.BITS)
+    pattern = np.zeros((last // rare_combinations.BITS + 1, 1), dtype=np.int64)
+    pattern[last // rare_combinations.BITS] = 1 << (last % rare_combinations.BITS)
     assert np.flatnonzero(smallest_sets(pattern, sets, np.ones(8))[0]).tolist() == [5]
     assert np.flatnonzero(greedy_sets(pattern, sets, np.ones(8))[0]).tolist() == [5]
 
@@ -106,7 +102,7 @@ def test_greedy_takes_the_most_frequent_value_first():
 
 
 def test_a_search_that_is_too_long_says_so(monkeypatch):
-    monkeypatch.setattr(mu_argus, "CANDIDATES", 1)
+    monkeypatch.setattr(rare_combinations, "CANDIDATES", 1)
     with pytest.warns(Approximate, match="greedily"):
         found = smallest_sets(np.array([[0b1]]), [(1, 2)], np.ones(3))
     assert np.flatnonzero(found[0]).tolist() == [1]

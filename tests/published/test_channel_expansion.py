@@ -7,9 +7,9 @@ import pytest
 
 import tacit
 from conftest import FIXTURES
+from studies.channels import weight_or_threshold
 from tacit.records.channels import views
 from tacit.records.channels.table import ChannelTable
-from tacit.records.channels.tolerances import weight_or_threshold
 
 FOLDER = FIXTURES / "channel-expansion"
 RELATED = ["crp", "cholesterol", "blood_pressure", "glucose"]

@@ -8,7 +8,7 @@ import pytest
 import tacit
 from tacit.claims import Claim
 from tacit.engine.base import ROW
-from tacit.records.suppression.mu_argus import smallest_sets
+from tacit.records.suppression.rare_combinations import smallest_sets
 
 KEYS = ["Ethnicity", "Birth", "Sex", "ZIP"]
 COLUMNS = ["SSN", *KEYS]

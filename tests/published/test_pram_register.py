@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import tacit
+from studies.pram_matrices import rate_matrices
 from studies.pram_register import MATRICES, draw_register
-from tacit.records.pram import rate_matrices
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "psd17-pram-risk-utility"
 EXPERIMENT = json.loads((FIXTURES / "matrices.json").read_text())["experiment"]

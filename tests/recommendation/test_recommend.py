@@ -23,7 +23,6 @@ from tacit.alternatives.recommendation.proposals import (
     find_numbers,
     propose,
 )
-from tacit.context import Context
 from tacit.errors import (
     Cancelled,
     ColumnNotFound,
@@ -231,14 +230,14 @@ def test_a_utility_that_sees_nothing_is_pointed_at():
 
 def test_progress_and_cancellation():
     told = []
-    ctx = Context.start(1, progress=lambda message, share: told.append(share))
-    advise(people(60), budget=24, seed=None, context=ctx, methods=["local_suppression", "datafly"])
-    shares = [s for s in told if s is not None]
+    advise(people(60), budget=24, on_event=told.append, methods=["local_suppression", "datafly"])
+    shares = [event.share for event in told]
     assert shares == sorted(shares)
-    assert shares[-1] <= 1
+    assert shares[-1] == 1
+    assert [event.step for event in told] == sorted(event.step for event in told)
     calls = itertools.count()
     with pytest.raises(Cancelled):
-        advise(people(60), context=Context.start(1, should_stop=lambda: next(calls) > 20))
+        advise(people(60), should_stop=lambda: next(calls) > 20)
 
 
 def test_a_plan_gives_source_roles_and_first_steps(tmp_path):

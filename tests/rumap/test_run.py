@@ -12,7 +12,6 @@ from tacit.rumap.candidates import expand
 from tacit.rumap.ru_map import t_interval
 
 import tacit
-from tacit.context import ignore_progress
 from tacit.errors import Cancelled, InputError, InvalidParameter, PlanError
 from tacit.plan.run import Desk, protect
 
@@ -58,7 +57,17 @@ def noise_map(**options):
 
 
 def studied(candidate, data, seed):
-    return protect(candidate.plan, data, Desk(seed, ignore_progress, lambda: False))[1]
+    return protect(candidate.plan, data, Desk.for_study(candidate.plan, seed, lambda: False))[1]
+
+
+def kept_in(folder):
+    return len(list(folder.glob("*.json")))
+
+
+def stopped_in(stage):
+    """Return what stops a job once it has come to a stage."""
+    stages = set()
+    return {"on_event": lambda e: stages.add(e.stage), "should_stop": lambda: stage in stages}
 
 
 def coordinates(result):
@@ -144,12 +153,14 @@ def test_a_run_that_was_stopped_goes_on_and_computes_nothing_twice(tmp_path):
     assert len(calls) == 13
     calls.clear()
     with pytest.raises(Cancelled, match="6 of 13 evaluations are kept"):
-        ru.run(data, seed=7, resume=tmp_path / "r", should_stop=lambda: len(calls) >= 6)
+        ru.run(
+            data, seed=7, resume=tmp_path / "r", should_stop=lambda: kept_in(tmp_path / "r") >= 6
+        )
     assert len(calls) == 6
     told = []
-    again = ru.run(data, seed=7, resume=tmp_path / "r", progress=lambda m, s: told.append((m, s)))
+    again = ru.run(data, seed=7, resume=tmp_path / "r", on_event=told.append)
     assert len(calls) == 13
-    assert told[-1] == ("noise relative 0.4", 1.0)
+    assert (told[-1].text, told[-1].share) == ("Measured noise relative 0.4", 1.0)
     assert coordinates(again) == coordinates(whole)
     assert coordinates(ru.run(data, seed=7, resume=tmp_path / "r")) == coordinates(whole)
     assert len(calls) == 13
@@ -164,7 +175,7 @@ def test_a_run_that_was_stopped_goes_on_and_computes_nothing_twice(tmp_path):
 
 
 def test_cancelling_several_processes(tmp_path):
-    told = []
+    told = set()
     ru = RUMap(
         {"swap": grid("swap", columns=["zip"], share=[0.1, 0.5])},
         tacit.KAnonymity(k=3),
@@ -177,13 +188,15 @@ def test_cancelling_several_processes(tmp_path):
             people(),
             seed=1,
             resume=tmp_path,
-            progress=lambda m, _s: told.append(m),
+            on_event=lambda e: told.update({e.step} if e.text.startswith("Measured") else ()),
             should_stop=lambda: bool(told),
         )
-    assert len(list(tmp_path.glob("*.json"))) == len(told) < 41
+    assert kept_in(tmp_path) == len(told) < 41
     with pytest.raises(Cancelled, match="0 of 13 evaluations are kept"):
-        noise_map(workers=2).run(people(), seed=1, resume=tmp_path, should_stop=lambda: True)
+        noise_map(workers=2).run(people(), seed=1, resume=tmp_path, **stopped_in("map"))
     with pytest.raises(Cancelled, match="give a resume folder"):
+        noise_map().run(people(), seed=1, **stopped_in("map"))
+    with pytest.raises(Cancelled, match="nothing was written"):
         noise_map().run(people(), seed=1, should_stop=lambda: True)
 
 

@@ -13,7 +13,8 @@ from tacit import plot
 from tacit.claims import models
 from tacit.cli import app as cli
 from tacit.data.hierarchies import load
-from tacit.io import FORMATS, TABLE_FORMATS, WRITABLE, corpora
+from tacit.io import corpora
+from tacit.io.formats import by_ending, writable
 from tacit.kinds import all_kinds
 from tacit.plan import schema as plan_schema
 from tacit.plot import chart
@@ -66,14 +67,14 @@ def registries():
     """Names that plans, files and other packages use: claim models, formats, hierarchies, kinds, engines, charts."""
     for model in models():
         yield f"claim model: {model}"
-    for ending in FORMATS:
-        write = ", written" if ending.lstrip(".") in WRITABLE else ""
+    for ending in by_ending("records"):
+        write = ", written" if ending.lstrip(".") in writable("records") else ""
         yield f"format of records: {ending}: read{write}"
-    yield from (f"format of tables: {ending}: read" for ending in TABLE_FORMATS)
+    yield from (f"format of tables: {ending}: read" for ending in (*by_ending("table"), "cells"))
     yield from (
-        f"format of texts: {ending}: read" for ending in (*corpora.FORMATS, *corpora.COLUMNS)
+        f"format of texts: {ending}: read" for ending in (*by_ending("corpus"), *corpora.COLUMNS)
     )
-    yield from (f"format of texts: {name}: written" for name in corpora.WRITABLE)
+    yield from (f"format of texts: {name}: written" for name in writable("corpus"))
     yield from (f"format of charts: {name}" for name in chart.FORMATS)
     for name, kind in all_kinds().items():
         yield f"kind of data: {name}, counted in {kind.noun}, stem {kind.stem}"

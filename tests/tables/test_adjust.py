@@ -17,16 +17,8 @@ from tables.random_tables import random_table as any_table
 from tacit.claims import Claim
 from tacit.errors import Infeasible, InputError, LimitReached
 from tacit.solve import Highs, LinearModel
-from tacit.tables.adjust.cta import (
-    Absolute,
-    Clock,
-    Relaxation,
-    Squares,
-    make_undoing_cuts,
-    needs,
-    side_costs,
-    solve_relaxed_bound,
-)
+from tacit.tables.adjust.cta import needs, side_costs, solve_relaxed_bound
+from tacit.tables.adjust.programs import Absolute, Clock, Relaxation, Squares, make_undoing_cuts
 from tacit.tables.adjust.publish_intervals import published_interval
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

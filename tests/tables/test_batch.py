@@ -425,8 +425,8 @@ def test_what_cannot_be_protected_says_so(folder):
 def test_progress_and_stopping(folder):
     seen = []
     path = batch(folder, TABLE)
-    run_batch(path, progress=lambda message, share: seen.append((message, share)))
-    assert seen[-1] == ("done", 1.0)
+    run_batch(path, on_event=seen.append)
+    assert (seen[-1].text, seen[-1].share) == ("Writing the files of the batch", 1.0)
     with pytest.raises(Cancelled):
         run_batch(path, should_stop=lambda: True)
 

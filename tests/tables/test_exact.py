@@ -18,8 +18,9 @@ from tacit.data.cells import relations
 from tacit.errors import Approximate, Infeasible, InputError
 from tacit.solve.scip import has_scip
 from tacit.tables.attack.attacker import Attacker, shortfalls
+from tacit.tables.suppress.moves.cuts import Separator
 from tacit.tables.suppress.problem import problem_of
-from tacit.tables.suppress.propose_exact import Separator, solve_exact
+from tacit.tables.suppress.propose_exact import solve_exact
 from tacit.tables.suppress.suppress_exact import SuppressExact
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import tacit
+from tables.small_cubes import cube_range, paired_singletons
 from tacit.context import Context
 from tacit.data.cells.dimension import Dimension, Sum
 from tacit.data.cells.relations import roll_up, subtables
@@ -38,7 +39,7 @@ def test_published_intervals_of_corners(case):
     values = np.reshape(case["values"], shape)
     down, up = values, np.full(shape, np.inf)
     p, q = tuple(case["p"]), tuple(case["q"])
-    fall, rise = cubes.cube_range(down, up, p, q, [n - 1 for n in shape])
+    fall, rise = cube_range(down, up, p, q, [n - 1 for n in shape])
     assert [values[p] - fall, values[p] + rise] == case["interval"]
     corners = set(itertools.product(*zip(p, q, strict=True)))
     assert corners == {tuple(c) for c in case["corners"]}
@@ -60,7 +61,7 @@ def test_ranges_equal_the_linear_program(n, seed):
     problem = problem_of(table)
     hidden = np.zeros(table.shape, dtype=bool)
     hidden[np.ix_(*zip(p, q, strict=True))] = True
-    fall, rise = cubes.cube_range(
+    fall, rise = cube_range(
         problem.down.reshape(table.shape), problem.up.reshape(table.shape), p, q, shape
     )
     attacker = Attacker(problem, hidden.ravel())
@@ -92,7 +93,7 @@ def test_published_bounds():
     for bound in load(ARGUS, "hypercube_reference")["bounds"]:
         corners = [c.split("|") for c in bound["corners"]]
         p, q = (tuple(place[i][c[i]] for i in (0, 1)) for c in (corners[0], corners[3]))
-        found = cubes.cube_range(grid, np.full(grid.shape, np.inf), p, q, [5, 3])
+        found = cube_range(grid, np.full(grid.shape, np.inf), p, q, [5, 3])
         assert found == (bound["down"], bound["up"])
 
 
@@ -136,7 +137,7 @@ def test_pairs_of_singletons_as_published():
         owner = np.full(count.shape, -1)
         for place, (who,) in case["respondent_ids"].items():
             owner[tuple(map(int, place.split(",")))] = int(who[1:])
-        found = cubes.paired_singletons(hidden, owner)
+        found = paired_singletons(hidden, owner)
         names = [f"{('column', 'row')[axis]} {place[0]}" for axis, place, _ in found]
         assert names == [v["line"] for v in case["violations_PS2"]]
 
@@ -242,7 +243,7 @@ def test_no_single_respondent_learns_another(seed):
         assert not shortfalls(problem_of(part), safe.hidden[cells])
         inner = safe.hidden[cells].reshape(part.shape)
         owner = np.where(part.primary & part.singleton, part.owner, -1).reshape(part.shape)
-        assert not cubes.paired_singletons(inner, owner)
+        assert not paired_singletons(inner, owner)
 
 
 def test_the_check_sees_a_cell_that_is_published():

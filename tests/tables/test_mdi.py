@@ -14,18 +14,16 @@ import tacit
 from tacit.errors import Infeasible, InputError
 from tacit.tables.adjust import ipf as _ipf
 from tacit.tables.adjust.adjust_mdi import Ground, movement_of
+from tacit.tables.adjust.directions import Slab, starts, votes
 from tacit.tables.adjust.ipf import CONVERGED, STUCK, Totals, fit_totals
 from tacit.tables.adjust.mdi import (
     Rules,
     Search,
-    Slab,
     discrimination_information,
     entropy,
     feasible_pattern,
     random_information,
     random_search_size,
-    starts,
-    votes,
 )
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "psd01-mdi-cta"

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
+from tables.every_rounding import every_rounding
 from tacit.errors import InputError, InvalidParameter
 from tacit.tables.rounding.effects import RULES, RoundingRule, averaging_posterior, chi2_test
 from tacit.tables.rounding.half import (
     closest_halves,
-    every_rounding,
     halves_possible,
     scale_to_bases,
     walk,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from studies.instances import instance
+from studies.normal_equations import normal_eq_solver
 from studies.structure_advice import advise
 from tacit.data.cells.relations import components
 from tacit.errors import Approximate, InputError, InvalidParameter
@@ -19,7 +20,6 @@ from tacit.tables.structure.detection import (
     detect_structure,
     independent_rows,
     matrix_of,
-    normal_eq_solver,
     statistics,
 )
 from tacit.tables.structure.hypergraph import gains, net_cut

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from tacit.arrays import Floats
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Status, is_primary, is_secondary
 from tacit.data.decimals import decimals_needed, format_all_digits
@@ -24,8 +24,6 @@ from tacit.io.hrc import write_hrc
 from tacit.io.jj import write_jj
 from tacit.io.lines import open_atomically, quote_field, write_lines
 from tacit.io.rda import Description, Variable, write_rda
-
-Floats = npt.NDArray[np.float64]
 
 #: Each format with its number in a batch file.
 FORMATS = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import secrets
 import shutil
 import warnings
 from collections.abc import Callable, Sequence
@@ -14,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from tacit.argus.arb import Command, parse_batch
+from tacit.argus.batch_files import BatchFiles
 from tacit.argus.outputs import CONFIDENTIAL, Choices, format_name, write_argus
 from tacit.argus.records import (
     REQUEST_COLUMN,
@@ -26,13 +25,14 @@ from tacit.argus.records import (
 from tacit.argus.work import (
     Work,
     cost_of,
+    magnitude_noise,
     numbered_choices,
     outcome,
     rules_of,
     seconds,
     whole_or,
 )
-from tacit.context import Context, Progress, ignore_progress
+from tacit.context import Context
 from tacit.data.cells.linked import link, split
 from tacit.data.cells.status import Status
 from tacit.data.cells.tabulation import tabulate
@@ -48,10 +48,11 @@ from tacit.errors import (
     SdcError,
     UnreadableFile,
 )
+from tacit.events import Job, Listener, Phase, Stop, ignore_event, never
 from tacit.io.hst import apply_hst
-from tacit.io.lines import file_beside, iterate_numbered, write_lines
+from tacit.io.lines import iterate_numbered
 from tacit.io.p_tables import read_ptable
-from tacit.io.rda import Variable, read_rda
+from tacit.io.rda import read_rda
 from tacit.io.tab import read_tab
 from tacit.registry import lookup
 from tacit.spec import Method
@@ -107,8 +108,8 @@ def run_batch(
     folder: str | Path | None = None,
     confidential: bool = False,
     seed: int | None = None,
-    progress: Progress = ignore_progress,
-    should_stop: Callable[[], bool] = lambda: False,
+    on_event: Listener = ignore_event,
+    should_stop: Stop = never,
 ) -> BatchResult:
     """Run a tau-ARGUS batch file with our own methods.
 
@@ -127,8 +128,8 @@ def run_batch(
         true values: they are made to be read by other programs inside.
     seed
         Seed of the random numbers.
-    progress, should_stop
-        Called with a message and a share; asked whether to stop.
+    on_event, should_stop
+        Called with events, and asked whether to stop, while working; see :mod:`tacit.events`.
 
     Returns
     -------
@@ -148,22 +149,31 @@ def run_batch(
     """
     file = Path(path)
     commands = parse_batch(file)
-    job = Job(file, Path(folder) if folder is not None else file.parent, confidential)
-    job.context = lambda: Context.start(seed, progress=progress, should_stop=should_stop)
-    done = []
-    try:
-        for i, command in enumerate(commands):
-            progress(f"<{command.name}>", i / len(commands))
-            if should_stop():
-                raise Cancelled("the batch was stopped; nothing was written")
-            done.append(command)
-            with named(command, file.name):
-                if not job.run(command):
-                    break
-        files = job.finish()
-    finally:
-        shutil.rmtree(job.room, ignore_errors=True)
-    progress("done", 1.0)
+    parts = [Phase("protect", f"Line {c.line} of the batch, {c.name}") for c in commands]
+    whole = Job(on_event, should_stop, [*parts, Phase("write", "Writing the files of the batch")])
+    job = Batch(file, Path(folder) if folder is not None else file.parent, confidential)
+    done: list[Command] = []
+
+    def run(command: Command) -> bool:
+        work = whole.begin("protect")
+        job.context = lambda: Context.start(seed, work=work)
+        done.append(command)
+        with named(command, file.name):
+            return job.run(command)
+
+    def run_all() -> list[Path]:
+        try:
+            all(run(command) for command in commands)
+            whole.begin("write")
+            if job.logbook is not None:
+                job.write_at_end(job.logbook, job.log)
+            files = job.finish()
+            whole.settled = True
+            return files
+        finally:
+            shutil.rmtree(job.room, ignore_errors=True)
+
+    files = whole.watch(run_all)
     tables = tuple(t for w in (*job.closed, *job.work) if (t := w.current) is not None)
     return BatchResult(tables, tuple(job.log), tuple(files), tuple(done))
 
@@ -185,65 +195,16 @@ class named:  # noqa: N801
         raise made(f"{self.where}: {error}") from error
 
 
-#: The letter of <CKM> to what the noise of a magnitude is measured by.
-CKM_LETTERS = {"T": "top", "M": "mean", "D": "range", "V": "value"}
-
-
-def magnitude_noise(variable: Variable) -> dict[str, Any]:
-    """Return the parameters of cell-key noise that stand under a response in the description."""
-    given: dict[str, Any] = {}
-    letter, *numbers = parse_call(variable, "CKM")
-    if letter == "N":
-        raise InputError(f"the description excludes {variable.name!r} from the cell-key method (N)")
-    if letter in CKM_LETTERS:
-        given["scale_by"] = CKM_LETTERS[letter]
-        if letter == "T" and numbers:
-            given["top"] = int(float(numbers[0]))
-    for keyword, name in (
-        ("INCLUDEZEROS", "zeros"),
-        ("PARITY", "parity"),
-        ("SEPARATION", "separation"),
-    ):
-        if variable.word(keyword) is not None:
-            given[name] = str(variable.word(keyword)).upper().startswith("Y")
-    form, *amounts = parse_call(variable, "SCALING")
-    values = [float(a) for a in amounts]
-    if form == "F" and len(values) >= 4:
-        given |= {
-            "scaling": "flex",
-            "sigma0": values[0],
-            "sigma1": values[1],
-            "xstar": values[2],
-            "q": values[3],
-        }
-        given |= {"epsilon": tuple(values[4:])} if values[4:] else {}
-    elif form == "N" and values:
-        given |= {"scaling": "simple", "sigma1": values[0]}
-        given |= {"epsilon": tuple(values[1:])} if values[1:] else {}
-    return given
-
-
-def parse_call(variable: Variable, keyword: str) -> list[str]:
-    """Return ``T(3)`` or ``F(0.1, 0.2)`` as a letter and its numbers; one empty text when absent."""
-    text = "".join(variable.keywords.get(keyword, ()))
-    return [part for part in re.split(r"[(),\s]+", text) if part] or [""]
-
-
-class Job:
+class Batch(BatchFiles):
     """The state of a batch that runs."""
 
     def __init__(self, file: Path, folder: Path, confidential: bool) -> None:
-        if not folder.is_dir():
-            raise InputError(f"there is no folder {str(folder)!r}")
-        self.file, self.folder, self.confidential = file, folder, confidential
-        self.room = folder / f".{file.stem}-{secrets.token_hex(4)}.partial"
+        super().__init__(file, folder)
+        self.confidential = confidential
         self.context: Callable[[], Context] = Context.start
         self.log: list[str] = []
         self.work: list[Work] = []
         self.closed: list[Work] = []
-        self.outputs: dict[Path, Path] = {}
-        self.writes = 0
-        self.inputs: set[Path] = {file.resolve()}
         self.logbook: Path | None = None
         self.data: Path | None = None
         self.tabular = False
@@ -260,60 +221,6 @@ class Job:
     def say(self, command: Command, text: str) -> None:
         """Add a line to the log."""
         self.log.append(f"line {command.line}: {text}")
-
-    # -- files ----------------------------------------------------------------------------------
-
-    def find(self, name: str, *beside: Path) -> Path:
-        """Return a file that the batch names: as named, or beside the batch, or in the folder."""
-        named = Path(name)
-        if named.is_absolute() and named.is_file():
-            return named
-        relative = self.file.parent / re.sub(r"\\", "/", name)
-        if relative.is_file():
-            return relative
-        for folder in (self.file.parent, self.folder, *beside):
-            found = file_beside(folder, name)
-            if found is not None:
-                return found
-        raise UnreadableFile(f"no file {name!r} beside the batch file or in {str(self.folder)!r}")
-
-    def source(self, name: str, *beside: Path) -> Path:
-        """Return an input file, which no output may replace."""
-        found = self.find(name, *beside)
-        self.inputs.add(found.resolve())
-        return found
-
-    def target(self, name: str) -> Path:
-        """Return the place where a file is to appear; folders of other machines are left out."""
-        plain = Path(name)
-        if re.match(r"[A-Za-z]:|\\\\", name):
-            plain = Path(re.split(r"[\\/]", name)[-1])
-        final = plain if plain.is_absolute() else self.folder / re.sub(r"\\", "/", str(plain))
-        if not final.parent.is_dir():
-            raise InputError(f"there is no folder {str(final.parent)!r} to write {final.name!r} in")
-        if final.resolve() in self.inputs:
-            raise InputError(f"{final.name!r} is read by this batch and cannot be written by it")
-        return final
-
-    def stage_file(self, final: Path) -> Path:
-        """Return where to write a file until the batch has succeeded."""
-        self.room.mkdir(mode=0o700, exist_ok=True)
-        self.writes += 1
-        inner = self.room / str(self.writes)
-        inner.mkdir()
-        return inner / final.name
-
-    def finish(self) -> list[Path]:
-        """Move what was written into place."""
-        if self.logbook is not None:
-            place = self.stage_file(self.logbook)
-            write_lines(place, self.log)
-            self.outputs[self.logbook] = place
-        for final, place in self.outputs.items():
-            place.replace(final)
-        return list(self.outputs)
-
-    # -- commands -------------------------------------------------------------------------------
 
     def do_silent(self, command: Command) -> None:
         """Nothing opens a window."""
@@ -669,9 +576,7 @@ class Job:
         from importlib.metadata import version
 
         final = self.target(command.arguments[0])
-        place = self.stage_file(final)
-        write_lines(place, [f"tacit {version('tacit')}"])
-        self.outputs[final] = place
+        self.write_at_end(final, [f"tacit {version('tacit')}"])
 
     def do_clear(self, command: Command) -> None:
         """Start over; tables are numbered from 1 again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from tacit.argus.outputs import Choices
 from tacit.data.table import Table
 from tacit.errors import InputError
-from tacit.io.rda import read_rda
+from tacit.io.rda import Variable, read_rda
 from tacit.io.tab import FREQUENCY
 
 #: Levels of cells that are called unsafe by hand, in per cent, when MAN does not say.
@@ -168,3 +169,47 @@ def outcome(table: Table) -> str:
     return (
         f"{action.kind} done, {int(table.primary.sum()):,} unsafe and {secondary:,} secondary cells"
     )
+
+
+#: The letter of <CKM> to what the noise of a magnitude is measured by.
+CKM_LETTERS = {"T": "top", "M": "mean", "D": "range", "V": "value"}
+
+
+def magnitude_noise(variable: Variable) -> dict[str, Any]:
+    """Return the parameters of cell-key noise that stand under a response in the description."""
+    given: dict[str, Any] = {}
+    letter, *numbers = parse_call(variable, "CKM")
+    if letter == "N":
+        raise InputError(f"the description excludes {variable.name!r} from the cell-key method (N)")
+    if letter in CKM_LETTERS:
+        given["scale_by"] = CKM_LETTERS[letter]
+        if letter == "T" and numbers:
+            given["top"] = int(float(numbers[0]))
+    for keyword, name in (
+        ("INCLUDEZEROS", "zeros"),
+        ("PARITY", "parity"),
+        ("SEPARATION", "separation"),
+    ):
+        if variable.word(keyword) is not None:
+            given[name] = str(variable.word(keyword)).upper().startswith("Y")
+    form, *amounts = parse_call(variable, "SCALING")
+    values = [float(a) for a in amounts]
+    if form == "F" and len(values) >= 4:
+        given |= {
+            "scaling": "flex",
+            "sigma0": values[0],
+            "sigma1": values[1],
+            "xstar": values[2],
+            "q": values[3],
+        }
+        given |= {"epsilon": tuple(values[4:])} if values[4:] else {}
+    elif form == "N" and values:
+        given |= {"scaling": "simple", "sigma1": values[0]}
+        given |= {"epsilon": tuple(values[1:])} if values[1:] else {}
+    return given
+
+
+def parse_call(variable: Variable, keyword: str) -> list[str]:
+    """Return ``T(3)`` or ``F(0.1, 0.2)`` as a letter and its numbers; one empty text when absent."""
+    text = "".join(variable.keywords.get(keyword, ()))
+    return [part for part in re.split(r"[(),\s]+", text) if part] or [""]

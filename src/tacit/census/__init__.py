@@ -6,6 +6,7 @@ from tacit.census.access import Application, Decision, Grant, vet
 from tacit.census.extract import Request, build_extract, check_log
 from tacit.census.profile import Profile, same_units
 from tacit.census.texts import describe_controls, licence, techniques_used
+from tacit.public import publish
 
 __all__ = [
     "Application",
@@ -21,3 +22,5 @@ __all__ = [
     "techniques_used",
     "vet",
 ]
+
+__getattr__, __dir__ = publish("census", names=globals())

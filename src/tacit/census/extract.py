@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.arrays import Ints
 from tacit.census.access import Grant, today_here
 from tacit.data.microdata import Microdata
 from tacit.data.where import columns_of, where
@@ -217,13 +217,13 @@ def in_drawn_order(table: pa.Table) -> pa.Table:
     return moved
 
 
-def units_of(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
+def units_of(table: pa.Table, name: str) -> Ints:
     """Return a number for each unit of each source; a record without one is a unit of its own."""
     codes, n = codes_of(table, name), table.num_rows
     return np.where(codes < 0, -1 - np.arange(n), codes_of(table, "source") * (n + 1) + codes)
 
 
-def codes_of(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
+def codes_of(table: pa.Table, name: str) -> Ints:
     """Return a column as codes, -1 where it is missing."""
     found = table.column(name).combine_chunks().dictionary_encode().indices
     return np.asarray(pc.fill_null(found, -1).to_numpy(zero_copy_only=False), dtype=np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -325,8 +325,3 @@ def shown_units(profile: Profile, base: Path) -> Any:
     assert geography is not None
     labels, _ = geography.labels(spec.threshold, spec.residual)
     return sorted(set(labels.values()))
-
-
-def load_profiles(paths: Iterable[str | Path]) -> list[Profile]:
-    """Read several profiles."""
-    return [Profile.load(path) for path in paths]

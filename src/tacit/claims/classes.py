@@ -7,13 +7,12 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Ints
 from tacit.engine.names import aggregate
 
 Frame = nw.LazyFrame[Any]
 SIZE = "__size__"
-Ints = npt.NDArray[np.int64]
 
 
 def class_sizes(frame: Frame, columns: Sequence[str]) -> Frame:

@@ -19,10 +19,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tacit.arrays import Flags, Floats
+
 if TYPE_CHECKING:
+    from tacit.arrays import Flags, Floats
     from tacit.claims.attack.needs import Needs
     from tacit.claims.claim import Claim
-    from tacit.claims.view import Flags, Floats, TableView
+    from tacit.claims.view import TableView
 
 #: The technique that every rule names in the history of a table.
 RULE = "sensitivity rule"

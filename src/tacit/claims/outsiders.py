@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from tacit.claims.view import CellView, Flags, Floats, TableView
+from tacit.arrays import Flags, Floats
+from tacit.claims.view import CellView, TableView
 
 #: Statuses of cells that are published in any case: those that must be, and empty ones.
 PUBLISHED, EMPTY = 10, 13

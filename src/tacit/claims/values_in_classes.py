@@ -8,8 +8,8 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.claims.classes import Frame
 from tacit.engine.exact_sums import sum_columns
 from tacit.engine.names import aggregate
@@ -21,12 +21,12 @@ AMOUNT = "__amount__"
 class Rows:
     """One row per class and value: its class and value as numbers, and its records (or their weight)."""
 
-    of_class: npt.NDArray[np.int64]
-    value: npt.NDArray[np.int64]
-    amount: npt.NDArray[np.float64]
+    of_class: Ints
+    value: Ints
+    amount: Floats
     values: list[Any]
 
-    def classes(self) -> list[npt.NDArray[np.int64]]:
+    def classes(self) -> list[Ints]:
         """Return the positions of the rows of each class."""
         order = np.argsort(self.of_class, kind="stable")
         cuts = np.flatnonzero(np.diff(self.of_class[order])) + 1

@@ -8,9 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from tacit.arrays import Flags, Floats, Ints
 
 
 class Contributions(Protocol):

@@ -10,12 +10,13 @@ import warnings
 from collections.abc import Mapping, Sized
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
 import tacit
+from tacit.cli.alternatives import compare, ru_map, tables, tiers
+from tacit.cli.examples import example, experiment
 from tacit.cli.keys import group as keys
 from tacit.cli.recommend import recommend
 from tacit.cli.render import Console, progress_bar
@@ -28,18 +29,15 @@ from tacit.errors import (
     SdcError,
     SdcWarning,
     SpecError,
-    explain_target,
     is_out_of_disk,
     is_out_of_memory,
     make_shortage_error,
 )
+from tacit.events import Job, Phase
 from tacit.limits import memory_limit
 from tacit.reveal import show_values
 from tacit.storage.own_folders import (
-    move_files,
-    note_begun,
     refuse_existing,
-    refuse_files,
     write_whole,
 )
 
@@ -56,6 +54,9 @@ app.command(recommend)
 app.command(scrub)
 app.command(review)
 app.command(keys)
+for command in (compare, tiers, tables, example, experiment):
+    app.command(command)
+app.command(ru_map, name="map")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -211,7 +212,8 @@ def run(
         Write the public and the board's report in these formats too, beside HTML.
     """
     from tacit.plan import Plan
-    from tacit.release.folders import refuse_target
+    from tacit.plan.run import run_parts
+    from tacit.release.folders import WRITING, refuse_target
 
     loaded = Plan.load(plan)
     if reports:
@@ -220,10 +222,21 @@ def run(
     target = out if out is not None else loaded.resolve(loaded.output.folder)
     source = str(loaded.resolve(loaded.source.path)) if loaded.source else "memory"
     refuse_target(Path(target), source, force=force)
-    with progress_bar(console) as progress:
-        release = loaded.run(seed=seed, progress=progress)
-        progress("writing the release", None)
-        folder = release.write(target, format=format, force=force, sign=sign, study_seed=study_seed)
+    parts = (
+        Phase("protect", "Running the plan", 8, len(run_parts(loaded))),
+        Phase("write", "Writing the release", 2, len(WRITING)),
+    )
+    with progress_bar(console) as show:
+        job = Job(show, phases=parts)
+        release = loaded.run(seed=seed, on_event=job.begin("protect").listener)
+        folder = release.write(
+            target,
+            format=format,
+            force=force,
+            sign=sign,
+            study_seed=study_seed,
+            on_event=job.begin("write").listener,
+        )
     console.release(release, folder)
     return 3 if release.shortfalls else 0
 
@@ -269,7 +282,8 @@ def verify(release: Path, /, *, signer: Path | None = None, recipient: bool = Fa
     """
     from tacit.release.verification import verify as verify_release
 
-    result = verify_release(release, signer=signer, recipient=recipient)
+    with progress_bar(console) as show:
+        result = verify_release(release, signer=signer, recipient=recipient, on_event=show)
     console.say(repr(result))
     if not result:
         raise DisclosureRefused("the release does not verify")
@@ -437,195 +451,6 @@ def profile(
 
 
 @app.command
-def example(
-    folder: Path,
-    /,
-    *,
-    of: Literal["hospital", "firms", "census", "notes", "parties"] | None = None,
-    records: int | None = None,
-    seed: int = 1,
-) -> int:
-    """Write example data: a generated hospital file, enterprises, a census, letters, or three parties; with a plan.
-
-    Parameters
-    ----------
-    folder
-        Where to write; made when it does not exist. A folder called after an example gets that one.
-    of
-        ``hospital``: patients, a register and hierarchies. ``firms``: enterprises and two hierarchies. ``census``:
-        half a million persons in households and three levels of geography. ``notes``: letters, and a table with a
-        column of notes. ``parties``: three hospitals that may not pool their files, for a joint fit. By default the
-        name of the folder says it, or else hospital.
-    records
-        Number of patients, enterprises, persons or letters.
-    seed
-        Seed of the generator.
-    """
-    named = folder.name if folder.name in ("firms", "census", "notes", "parties") else "hospital"
-    of = of or named  # type: ignore[assignment]
-    with explain_target(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        # Written aside first: nothing of the same name is replaced.
-        with TemporaryDirectory(prefix=".example-", dir=folder) as room:
-            note_begun(room)
-            plan = write_example(of, Path(room), records, seed)
-            move_files(Path(room), folder)
-    if of == "parties":
-        console.say(f"Wrote three hospitals to {folder}; try: tacit party trial {folder}")
-    else:
-        console.say(f"Wrote the {of} example to {folder}; try: tacit run {folder / plan.name}")
-    return 0
-
-
-def write_example(of: str | None, folder: Path, records: int | None, seed: int) -> Path:
-    """Write one of the examples; return its plan."""
-    if of == "parties":
-        from tacit.private.example import write_parties
-
-        return write_parties(folder, n=records or 600, seed=seed)
-    if of == "census":
-        from tacit.examples.country import write_census
-
-        return write_census(folder, n=records or 500_000, seed=seed)
-    if of == "firms":
-        from tacit.examples.firms_files import write_firms
-
-        return write_firms(folder, n=records or 2_600, seed=seed)
-    if of == "notes":
-        from tacit.examples.notes import write_notes
-
-        return write_notes(folder, n=records or 60, seed=seed)
-    from tacit.examples import write_hospital
-
-    return write_hospital(folder, n=records or 25_000, seed=seed)
-
-
-@app.command
-def compare(
-    plans: list[Path],
-    /,
-    *,
-    k: int | None = None,
-    seed: int | None = None,
-    plot: Path | None = None,
-) -> int:
-    """Run several plans on the same data and lay precision, k, drops and suppressions side by side.
-
-    Parameters
-    ----------
-    plans
-        The plan files; the source, roles and hierarchies are those of the first.
-    k
-        The class size to judge by.
-    seed
-        Seed given to every plan.
-    plot
-        Save the chart: svg, png, pdf or html.
-    """
-    import tacit
-    from tacit.plan import Plan
-
-    refuse_existing(plot)
-    loaded = {path.stem: Plan.load(path) for path in plans}
-    with progress_bar(console) as progress:
-        progress("reading", None)
-        data = next(iter(loaded.values())).read()
-        progress("comparing", None)
-        result = tacit.compare(data, loaded, k=k, seed=seed)
-    console.result(result)
-    if plot is not None:
-        result.plot().save(plot)
-    return 0
-
-
-@app.command
-def tiers(plans: list[Path], /, *, seed: int | None = None) -> int:
-    """Run the plans of several products, the most open first, and check that each lies within the next.
-
-    Parameters
-    ----------
-    plans
-        The plan files; the source, roles and hierarchies are those of the first.
-    seed
-        Seed given to every plan.
-    """
-    from tacit.alternatives.tiers import Tiers
-    from tacit.plan import Plan
-
-    loaded = {path.stem: Plan.load(path) for path in plans}
-    with progress_bar(console) as progress:
-        progress("reading", None)
-        data = next(iter(loaded.values())).read()
-        progress("making the products", None)
-        result = Tiers(loaded).check(data, seed=seed)
-    console.result(result)
-    return 0 if result.nested else 1
-
-
-@app.command(name="map")
-def ru_map(
-    plan: Path,
-    /,
-    *,
-    out: Path | None = None,
-    seed: int | None = None,
-    workers: int | None = None,
-    resume: Path | None = None,
-    max_risk: float | None = None,
-    min_utility: float | None = None,
-    force: bool = False,
-) -> int:
-    """Draw the risk-utility map of a plan's candidates, and choose one.
-
-    Parameters
-    ----------
-    plan
-        The plan file (YAML or TOML) with a map section: candidates, risk, utility.
-    out
-        Folder for map.html, map.svg, map.png, map.csv and the chosen plan; by default nothing is written.
-    seed
-        Overrides the plan's seed.
-    workers
-        Number of processes; by default as many as pay.
-    resume
-        Folder that keeps finished evaluations; an interrupted run goes on from there.
-    max_risk
-        Overrides the map's cap on risk.
-    min_utility
-        Overrides the map's floor of utility.
-    force
-        Replace a map that is already there.
-    """
-    from dataclasses import replace
-
-    from tacit.alternatives.rumap import RUMap
-    from tacit.alternatives.rumap.result import FILES
-    from tacit.plan import Plan
-
-    if out is not None:
-        refuse_files(out, FILES, "map.html", force=force)
-    made = RUMap.from_plan(Plan.load(plan))
-    given: dict[str, Any] = {"workers": workers, "max_risk": max_risk, "min_utility": min_utility}
-    made = replace(made, **{k: v for k, v in given.items() if v is not None})
-    with progress_bar(console) as progress:
-        progress("reading", None)
-        result = made.run(seed=seed, progress=progress, resume=resume)
-    console.result(result)
-    if out is not None:
-        result.write(out, force=force)
-        console.say(
-            f"\nThe map is in {out / 'map.html'}; it shows the settings, so keep it inside."
-        )
-        chosen = out / "plan.yaml"
-        console.say(
-            f"The chosen plan is {chosen}: tacit run {chosen}"
-            if chosen.exists()
-            else "No candidate can be chosen, so there is no plan."
-        )
-    return 0
-
-
-@app.command
 def agreement(
     release: Path,
     /,
@@ -683,134 +508,4 @@ def agreement(
     else:
         write_whole(out, text + "\n")
         console.say(f"wrote the draft to {out}")
-    return 0
-
-
-@app.command
-def experiment(
-    name: Literal[
-        "channels",
-        "swap-or-shuffle",
-        "blanking",
-        "grouping",
-        "series",
-        "dictionaries",
-        "individual-risk",
-        "protected-plots",
-        "sample-uniques",
-        "two-stage",
-        "two-groups",
-        "pram",
-        "mahalanobis",
-        "synthetic-weights",
-    ],
-    /,
-    *,
-    out: Path,
-    size: Literal["small", "paper"] = "small",
-    seed: int = 0,
-) -> int:
-    """Run a published experiment again and write its tables and charts.
-
-    Parameters
-    ----------
-    name
-        ``channels``: the sweeps of Garfinkel, Gopal and Thompson (2007), section 7.
-        ``swap-or-shuffle``: both simulations of Muralidhar, Sarathy and Dandekar (2006).
-        ``blanking``: the four designs of Flossmann and Lechner (2006).
-        ``grouping``: methods of microaggregation on growing files, Fayyoumi and Oommen (2006).
-        ``series``: distances that find time series again, Nin and Torra (2006), on simulated series.
-        ``dictionaries``: risk by size of the attacker's dictionary, Lebanon et al. (2006), on simulated items.
-        ``synthetic-weights``: coverage with synthetic design variables, Mitra and Reiter (2006).
-        ``individual-risk``: three estimators against the truth, Di Consiglio and Polettini (2006), on an invented census.
-        ``protected-plots``: noise, attacks and efficiency of plots, Heitzig (2006), Figures 2, 3 and 5.
-        ``sample-uniques``: population uniques among sample uniques by smoothing, Rinott and Shlomo (2006), on drawn tables.
-        ``two-stage``: six maskings in one or two stages on eight data sets, Oganian and Karr (2006), on drawn data.
-        ``two-groups``: groups of two on the CASC files and ratios to the optimum, Domingo-Ferrer and Sebé (2006).
-        ``pram``: fifty matrices on a register, de Wolf (2006), on a drawn register.
-        ``mahalanobis``: synthetic releases of Census and EIA against five distances, Torra et al. (2006).
-    out
-        Folder for the tables (csv) and charts (svg).
-    size
-        ``small`` takes seconds, ``paper`` has the size of the paper and takes minutes.
-    seed
-        Seed of the simulated data.
-    """
-    from tacit.cli.studies import run_study
-
-    if not out.is_dir() or any(out.iterdir()):
-        refuse_existing(out, "choose another folder")
-    with progress_bar(console) as progress:
-        tables = run_study(name, out, size=size, seed=seed, progress=progress)
-    for title, table in tables.items():
-        console.say(f"{title}: {len(table)} rows")
-    console.say(f"wrote tables and charts to {out}")
-    return 0
-
-
-@app.command
-def tables(
-    original: Path,
-    versions: list[Path],
-    /,
-    *,
-    rows: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
-    columns: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
-    value: str | None = None,
-    rounded: int | None = None,
-    impute: Literal["zero", "row_average", "weighted_row_average"] | None = None,
-    max_risk: float | None = None,
-    separator: str | None = None,
-    encoding: str | None = None,
-    missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
-    out: Path | None = None,
-) -> int:
-    """Compare protected versions of a table with the original: every loss, small-cell risk, the map.
-
-    Parameters
-    ----------
-    original
-        The original table (long or wide CSV or Excel), internal cells only.
-    versions
-        The protected versions, of the same layout.
-    rows
-        Variables that form the rows, for a table in long form.
-    columns
-        Variables that form the columns, for a table in long form.
-    value
-        Column with the cell values, for a table in long form.
-    rounded
-        Base to which the versions were rounded, for the exact binomial test.
-    impute
-        What stands for suppressed cells.
-    max_risk
-        Largest share of unprotected small cells, in percent, for the recommendation.
-    separator
-        Separator of columns in text; guessed from the first line when not given.
-    encoding
-        Encoding of text; by default utf-8.
-    missing
-        Texts that stand for a cell without a value.
-    out
-        Write the report (HTML) to this file.
-    """
-    import tacit
-
-    refuse_existing(out)
-    reading = {"rows": rows, "columns": columns, "value": value}
-    measure = tacit.TableComparison.model_validate(
-        {**reading, "rounded": rounded, "impute": impute}
-    )
-    given = (("separator", separator), ("encoding", encoding), ("missing", missing))
-    options: dict[str, Any] = {name: value for name, value in given if value}
-
-    def load(path: Path) -> Any:
-        return tacit.read(path, **options).to_arrow() if options else path
-
-    versions_by_name = {path.stem: load(path) for path in versions}
-    result = tacit.compare(load(original), versions_by_name, [measure])
-    console.result(result)
-    if out is not None:
-        result.document(title=original.stem, max_risk=max_risk).to_html(out)
-        console.say(f"wrote the report to {out}; it is confidential")
     return 0

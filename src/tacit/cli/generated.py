@@ -21,6 +21,7 @@ from pydantic.fields import FieldInfo
 from tacit.data.corpus import Corpus
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused
+from tacit.events import Job, Phase, Stage
 from tacit.io.options import Options
 from tacit.plan.sections import Roles
 from tacit.registry import all_entries, lookup
@@ -239,9 +240,11 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
         engine = options.get("engine") or "duckdb"
         return tacit.read(options["register"], **shared, hierarchies=rules, engine=engine)
 
-    with progress_bar(console) as progress:
+    with progress_bar(console) as show:
+        job = Job(show, phases=parts_of(spec))
+        job.begin("read")
         data = read(source)
-        context = Context.start(options.get("seed"), progress=progress)
+        context = Context.start(options.get("seed"), on_event=job.begin(stage_of(spec)).listener)
         if isinstance(spec, Method):
             from tacit.io import write
             from tacit.kinds import kind_of
@@ -250,6 +253,7 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
             refusals = kind_of(result).check(result)
             if refusals:
                 raise DisclosureRefused("; ".join(refusals))
+            job.begin("write")
             write(result, options["out"], overwrite=bool(options.get("force")))
         else:
             assert isinstance(spec, Measure)
@@ -283,6 +287,17 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
     return 0
 
 
+def parts_of(spec: Spec) -> tuple[Phase, ...]:
+    """Return what a command that runs one Spec consists of."""
+    written = (Phase("write", "Writing the result", 2),) if isinstance(spec, Method) else ()
+    return (Phase("read", "Reading the data", 2), Phase(stage_of(spec), spec.title(), 10), *written)
+
+
+def stage_of(spec: Spec) -> Stage:
+    """Return what sort of work a Spec does."""
+    return "protect" if isinstance(spec, Method) else "measure"
+
+
 def act_on_table(spec: Spec, source: Path, options: dict[str, Any]) -> int:
     """Apply to a table file, or measure it."""
     from tacit.cli.app import console
@@ -291,11 +306,14 @@ def act_on_table(spec: Spec, source: Path, options: dict[str, Any]) -> int:
     from tacit.context import Context
 
     metadata = options.get("metadata")
-    with progress_bar(console) as progress:
+    with progress_bar(console) as show:
+        job = Job(show, phases=parts_of(spec))
+        job.begin("read")
         table = open_table(source, metadata)
-        context = Context.start(options.get("seed"), progress=progress)
+        context = Context.start(options.get("seed"), on_event=job.begin(stage_of(spec)).listener)
         if isinstance(spec, Method):
             result = spec.apply(table, context=context)
+            job.begin("write")
             keep_table(result, options["out"], force=bool(options.get("force")))
         else:
             assert isinstance(spec, Measure)
@@ -321,15 +339,18 @@ def act_on_texts(spec: Spec, source: Path, options: dict[str, Any]) -> int:
     from tacit.kinds.corpus import KIND, with_neutral_names
 
     encoding = options.get("encoding") or "utf-8"
-    with progress_bar(console) as progress:
+    with progress_bar(console) as show:
+        job = Job(show, phases=parts_of(spec))
+        job.begin("read")
         corpus = tacit.read_texts(source, encoding=encoding)
-        context = Context.start(options.get("seed"), progress=progress)
+        context = Context.start(options.get("seed"), on_event=job.begin(stage_of(spec)).listener)
         if isinstance(spec, Method):
             refuse_target(options["out"], corpus.source, overwrite=bool(options.get("force")))
             result = spec.apply(corpus, context=context)
             refusals = KIND.check(result)
             if refusals:
                 raise DisclosureRefused("; ".join(refusals))
+            job.begin("write")
             tacit.write_texts(with_neutral_names(KIND.shuffle(result, context.rng)), options["out"])
         else:
             assert isinstance(spec, Measure)

@@ -98,7 +98,6 @@ def recommend(
     from tacit.cli.app import console
     from tacit.cli.generated import rule, split
     from tacit.cli.render import progress_bar
-    from tacit.context import Context
 
     if out is not None:
         refuse_replacing(out, force=force)
@@ -120,7 +119,7 @@ def recommend(
         register,
     )
     risk_measure, utility_measure = read_measure(risk, "--risk"), read_measure(utility, "--utility")
-    with progress_bar(console) as progress:
+    with progress_bar(console) as show:
         found = tacit.recommend(
             template,
             risk=risk_measure,
@@ -131,7 +130,8 @@ def recommend(
             methods=split(methods),
             numbers=split(numbers),
             workers=workers,
-            context=Context.start(seed, progress=progress),
+            seed=seed,
+            on_event=show,
         )
     console.result(found)
     if out is not None:

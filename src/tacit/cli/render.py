@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from tacit.treatment import statements
 
 if TYPE_CHECKING:
     from tacit.catalogue import Entry
-    from tacit.context import Progress
+    from tacit.events import Event, Listener
     from tacit.release.release import Panel, Release
     from tacit.spec import Spec
 
@@ -160,11 +161,15 @@ def describe(details: Mapping[str, Any]) -> str:
     )
 
 
+#: Seconds between two lines of progress where there is no terminal; shorter jobs say nothing.
+LINES = 5.0
+
+
 @contextmanager
-def progress_bar(console: Console) -> Iterator[Progress]:
-    """Show progress on a terminal; say nothing elsewhere."""
+def progress_bar(console: Console) -> Iterator[Listener]:
+    """Show events as a bar on a terminal, and as a line every few seconds elsewhere."""
     if not sys.stderr.isatty():
-        yield lambda _message, _share: None
+        yield Lines(console)
         return
     from rich.progress import (
         BarColumn,
@@ -178,20 +183,27 @@ def progress_bar(console: Console) -> Iterator[Progress]:
 
     with Bar(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TimeElapsedColumn(),
         console=console.rich(stderr=True),
         transient=True,
     ) as bar:
-        task = bar.add_task("starting", total=None)
+        task = bar.add_task("starting", total=1.0)
+        yield lambda event: bar.update(task, description=event.text[:70], completed=event.share)
 
-        def show(message: str, share: float | None) -> None:
-            bar.update(
-                task,
-                description=message[:70],
-                total=None if share is None else 1.0,
-                completed=share or 0.0,
-            )
 
-        yield show
+class Lines:
+    """Prints a line on standard error now and then, for logs."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.last = time.monotonic()
+
+    def __call__(self, event: Event) -> None:
+        """Print what a job is doing, unless the last line is recent."""
+        if time.monotonic() - self.last < LINES:
+            return
+        self.last = time.monotonic()
+        text = f"{event.share:4.0%}  step {event.step} of {event.of}: {event.text}"
+        self.console.rich(stderr=True).print(text, markup=False)

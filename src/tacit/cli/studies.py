@@ -1,6 +1,6 @@
 """Studies of papers: they lie beside the package in the source tree, not in it.
 
-A study that ``tacit experiment`` can run is a module with ``run(size=, seed=, progress=)``, which returns tables by
+A study that ``tacit experiment`` can run is a module with ``run(size=, seed=, tick=)``, which returns tables by
 name, and perhaps ``charts(tables)``.
 """
 
@@ -36,12 +36,12 @@ EXPERIMENTS = {
 }
 
 
-def run_study(name: str, folder: Path, *, size: str, seed: int, progress: Any) -> dict[str, Any]:
+def run_study(name: str, folder: Path, *, size: str, seed: int, tick: Any) -> dict[str, Any]:
     """Run an experiment, write its tables (csv) and charts (svg), and return the tables."""
     import pyarrow.csv
 
     study = load_study(EXPERIMENTS[name])
-    tables: dict[str, Any] = study.run(size=size, seed=seed, progress=progress)
+    tables: dict[str, Any] = study.run(size=size, seed=seed, tick=tick)
     folder.mkdir(parents=True, exist_ok=True)
     for title, table in tables.items():
         pyarrow.csv.write_csv(table.to_arrow(), folder / f"{title.replace(' ', '_')}.csv")

@@ -14,6 +14,7 @@ from tacit.cli.render import describe, progress_bar
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError, SpecError
+from tacit.events import Job, Phase
 from tacit.plan.sections import Tabulate
 from tacit.registry import lookup
 from tacit.spec import Measure, Method, Spec
@@ -136,8 +137,9 @@ def build(
     section = Tabulate(
         dimensions=dict(parse_dimension(text) for text in dimension), ready=ready, **chosen
     )
-    with progress_bar(console) as progress:
-        progress("reading", None)
+    with progress_bar(console) as show:
+        job = Job(show, phases=(Phase("read", "Reading the data"),))
+        job.begin("read")
         if ready:
             if missing_codes:
                 raise InputError("--missing-codes is for records; a ready table has a status")
@@ -315,13 +317,15 @@ def chain(
     specs = [parse_spec(text, Method) for text in texts]
     if out.exists() and not force:
         raise DisclosureRefused(f"{out.name!r} exists already; use --force to replace it")
-    with progress_bar(console) as progress:
+    with progress_bar(console) as show:
+        job = Job(show, phases=[Phase("protect", spec.title()) for spec in specs])
         current = open_table(path, metadata)
         hides = any(isinstance(spec, Suppression) for spec in specs)
         if hides and not current.primary.any():
             console.note("no cell of this table is unsafe; judge it first with: tacit table rules")
         for step, spec in enumerate(specs, 1):
-            context = Context.start(seed, step=step, progress=progress)
+            work = job.begin("protect").listener
+            context = Context.start(seed, step=step, on_event=work)
             current = spec.apply(current, context=context)
             say_action(current)
     keep_table(current, out, force=force)
@@ -365,11 +369,16 @@ def audit(
     refuse_existing(out)
     specs = [parse_spec(text, Measure) for text in measure or ["audit"]]
     exposed = 0
-    with progress_bar(console) as progress:
+    with progress_bar(console) as show:
+        job = Job(show, phases=[Phase("measure", spec.title()) for spec in specs])
         current = open_table(table, metadata)
         before = open_table(original) if original else None
         results = [
-            s.measure(current, original=before, context=Context.start(1, progress=progress))
+            s.measure(
+                current,
+                original=before,
+                context=Context.start(1, on_event=job.begin("measure").listener),
+            )
             for s in specs
         ]
     for result in results:
@@ -437,7 +446,7 @@ def batch(job: Path, /, *, folder: Path | None = None) -> int:
     """
     from tacit.cli.app import console
 
-    with progress_bar(console) as progress:
-        result = tacit.tables.run_batch(job, folder=folder, progress=progress)
+    with progress_bar(console) as show:
+        result = tacit.tables.run_batch(job, folder=folder, on_event=show)
     console.say(repr(result))
     return 0

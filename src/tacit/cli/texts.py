@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from tacit.errors import InputError, InvalidParameter
+from tacit.events import Listener
 
 Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
@@ -104,7 +105,9 @@ def scrub(
     import tacit
     from tacit.cli.app import console
     from tacit.cli.render import progress_bar
-    from tacit.release.folders import confidential_folder, refuse_target
+    from tacit.events import Job, Phase
+    from tacit.plan.run import run_parts
+    from tacit.release.folders import WRITING, confidential_folder, refuse_target
     from tacit.text.review import read_queue
 
     if mode == "list":
@@ -129,11 +132,18 @@ def scrub(
         return list_found(step, plan)
     refuse_format(format, "records" if step.columns else "corpus", marks=marks)
     refuse_target(target, str(source.absolute()), force=force)
-    with progress_bar(console) as progress:
-        release = plan.run(seed=seed, progress=progress)
-        progress("writing the release", None)
-        folder = release.write(target, format=format, force=force, sign=sign)
-        made = None if queue is None else make_queue(step, plan, release, queue, progress)
+    parts = (
+        Phase("protect", "Searching the texts", 8, len(run_parts(plan))),
+        Phase("write", "Writing the release", 2, len(WRITING)),
+        Phase("write", "Writing the queue of uncertain words"),
+    )
+    with progress_bar(console) as show:
+        job = Job(show, phases=parts)
+        release = plan.run(seed=seed, on_event=job.begin("protect").listener)
+        work = job.begin("write").listener
+        folder = release.write(target, format=format, force=force, sign=sign, on_event=work)
+        work = job.begin("write").listener
+        made = None if queue is None else make_queue(step, plan, release, queue, work)
     console.release(release, folder)
     tell_review(release, queue, made)
     return 3 if release.shortfalls else 0
@@ -207,21 +217,18 @@ def refuse_format(form: str | None, kind: str, *, marks: bool) -> None:
         )
 
 
-def make_queue(step: Any, plan: Any, release: Any, file: Path, progress: Any) -> Any:
+def make_queue(step: Any, plan: Any, release: Any, file: Path, on_event: Listener) -> Any:
     """Write the queue of a release, decisions of an earlier one included, and return it."""
     from tacit.context import Context
-    from tacit.data.corpus import Corpus
     from tacit.text.record_queue import queue_records
     from tacit.text.review import queue_of, read_queue, write_for_owner, write_over
 
     decided = read_queue(file).entries if file.exists() else []
-    if isinstance(release.data, Corpus):
+    if not step.columns:
         made = queue_of(release.data, decided)
     else:
-        progress("gathering uncertain words", None)
-        made, records = queue_records(
-            step, plan.read(), decided, Context.start(0, progress=progress)
-        )
+        context = Context.start(0, on_event=on_event)
+        made, records = queue_records(step, plan.read(), decided, context)
         numbers = file.with_name(f"{file.stem}-records.json")
         if records:
             write_for_owner(numbers, records)

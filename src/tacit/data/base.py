@@ -6,11 +6,12 @@ few members; how a kind is read, written, compared and described stands in its a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from tacit.claims import Claim
+from tacit.context import Context
 from tacit.errors import SdcError
 
 #: The note in which a step tells how it randomised columns; their matrices are published with the data.
@@ -68,6 +69,64 @@ class Data(Protocol):
     def faults_for(self, spec: Any) -> list[SdcError]:
         """Return why a Spec cannot work on these data, as far as its declarations tell."""
         ...
+
+
+T = TypeVar("T", bound=Data)
+#: How a method does its work, and what it then claims: its ``_apply`` and ``_claims_with``.
+Apply = Callable[[T, Context], T]
+Claims = Callable[[T, T, Context], Iterable[Claim]]
+
+
+class Around(Generic[T]):
+    """What a kind of data does around the work of a Spec; this one does the work and nothing else.
+
+    Data that do more have a verb ``around(spec)``, which returns a subclass: records look after households,
+    linked columns and copies.
+    """
+
+    def __init__(self, data: T, spec: Any = None) -> None:
+        self.data = data
+        self.spec = spec
+
+    def check(self) -> None:
+        """Refuse what the method must not be applied to."""
+
+    def parts(self) -> Sequence[T]:
+        """Return data that a measure takes one by one instead of all at once; nothing for data that are whole."""
+        return ()
+
+    def cautions(self, elsewhere: frozenset[str] = frozenset()) -> list[str]:
+        """Return what the method leaves open, in sentences, before any work; others change ``elsewhere``."""
+        del elsewhere
+        return []
+
+    def work(self, apply: Apply[T], claims: Claims[T], ctx: Context) -> tuple[T, tuple[Claim, ...]]:
+        """Do the work; return the result and what is claimed of it."""
+        result = apply(self.data, ctx)
+        return result, tuple(claims(self.data, result, ctx))
+
+    def doubts(self) -> list[str]:
+        """Return what the claims take for granted though nothing says so, in sentences."""
+        return []
+
+    def assumptions(self) -> Iterable[str]:
+        """Return what the claims rest on besides their own assumptions."""
+        return ()
+
+    def judge(self, result: T, ctx: Context) -> T:
+        """Return the result; refuse it where the method was to change values and changed none."""
+        del ctx
+        return result
+
+    def extremes(self) -> list[str]:
+        """Return the columns that hold numbers whose squares leave the range of a double."""
+        return []
+
+
+def around_of(data: T, spec: Any = None) -> Around[T]:
+    """Return what the data do around the work of a Spec."""
+    own: Callable[[Any], Around[T]] | None = getattr(data, "around", None)
+    return Around(data, spec) if own is None else own(spec)
 
 
 def claims_of(data: Data) -> tuple[Claim, ...]:

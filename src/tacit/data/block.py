@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Flags, Floats
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, Numbers, as_numbers
+from tacit.data.values import Numbers, as_numbers
 from tacit.errors import InputError
 
 Missing = Literal["refuse", "keep"]
@@ -86,7 +87,7 @@ def read_block(
     table = tuple(as_numbers(read.column(c), c) for c in columns)
     values = np.empty((read.num_rows, len(columns)))
     for j, column in enumerate(table):
-        values[:, j] = np.where(column.known, column.values, np.nan)
+        values[:, j] = column.floats
     endless = [c for c, v in zip(columns, values.T, strict=True) if (np.abs(v) > LARGEST).any()]
     if endless:
         raise InputError(

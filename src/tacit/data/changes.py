@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.arrays import Ints
 from tacit.data.fingerprint import digests
 from tacit.data.microdata import Microdata
 from tacit.data.paired import has_twins, shared_positions
 from tacit.engine.base import ROW
-from tacit.engine.coded import Coded, Ints
+from tacit.engine.coded import Coded
 from tacit.engine.memory import held_codes, held_table
 
 #: Types whose values every engine writes as the same text.

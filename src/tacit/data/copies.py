@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Ints
 from tacit.data.microdata import Microdata
-from tacit.data.values import Ints
 from tacit.engine.base import ROW
 from tacit.engine.coded import encode
 from tacit.errors import InputError

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from tacit.arrays import Floats
 
 #: Beyond this many decimals a column is a measurement, not an amount, and keeps all its digits.
 MOST_DECIMALS = 9

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.data.base import Action
 from tacit.errors import SdcError
 
@@ -22,8 +22,8 @@ class JointFit:
     model: str
     formula: str
     names: tuple[str, ...]
-    beta: npt.NDArray[np.float64]
-    covariance: npt.NDArray[np.float64]
+    beta: Floats
+    covariance: Floats
     n_records: int
     statement: str = ""
     source: str = "memory"

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.arrays import Ints
 from tacit.errors import HierarchyError
 from tacit.reveal import reveal
 
@@ -358,7 +359,7 @@ class Hierarchy:
                 yield from self._tree_lines(level - 1, int(child), indent + "  ")
 
     @functools.cached_property
-    def _children(self) -> tuple[list[npt.NDArray[np.int64]], ...]:
+    def _children(self) -> tuple[list[Ints], ...]:
         """Return for each level below the top the positions of each parent's children."""
         groups = []
         for parent, above in zip(self.parents, self.labels[1:], strict=True):

@@ -15,9 +15,10 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, Ints, Numbers, as_numbers
+from tacit.data.values import Numbers, as_numbers
 from tacit.engine.base import ROW
 from tacit.engine.blocks import Done, Tallies
 from tacit.engine.class_index import ClassIndex

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, Ints, as_numbers
+from tacit.data.values import as_numbers, is_number
 from tacit.engine.coded import encode
 from tacit.errors import ColumnNotFound, InputError
 
@@ -89,15 +90,9 @@ def line_up(files: Sequence[Microdata], columns: Sequence[str], kind: str) -> Fi
     return Files(tuple(columns), np.array(numeric), np.array(spread), tuple(Side(s) for s in sides))
 
 
-def is_number(kind: pa.DataType) -> bool:
-    """Return True for types of numbers."""
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
-
-
 def read_numbers(found: Sequence[pa.ChunkedArray], name: str) -> Floats:
     """Return the numbers of all files, NaN where missing."""
-    parts = [as_numbers(f, name) for f in found]
-    x = np.concatenate([np.where(p.known, p.values, np.nan) for p in parts])
+    x = np.concatenate([as_numbers(f, name).floats for f in found])
     if np.isinf(x).any() or (np.abs(x) > 1e100).any():
         raise InputError(
             f"column {name!r} holds infinite numbers, or numbers beyond 1e100. Leave it out."

@@ -7,15 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BeforeValidator
 
+from tacit.arrays import Flags, Ints
 from tacit.engine.coded import Coded
 from tacit.errors import InputError
 from tacit.stats.margins import Margin
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 #: The column of a table of totals that holds the totals.
 COUNT = "count"
@@ -169,7 +166,7 @@ def rescale_to(
 def place_totals(
     table: Mapping[str, tuple[Any, ...]],
     cells: Mapping[str, Coded],
-    occupied: npt.NDArray[np.bool_],
+    occupied: Flags,
     where: str,
     *,
     rest: bool = False,

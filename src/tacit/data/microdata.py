@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tacit.data.base import Action
+from tacit.data.base import Action, Around
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.nodes import raise_labels
 from tacit.data.roles import Column, Links
@@ -216,7 +216,9 @@ class Microdata:
         return self.frame
 
     def faults_for(self, spec: Any) -> list[SdcError]:
-        """Return the columns and roles that a Spec names or needs and the data do not have."""
+        """Return the columns and roles that a Spec names or needs and the data do not have, and numbers that are none."""
+        from tacit.data.values import not_numeric
+
         found: list[SdcError] = []
         missing = [c for c in spec.columns_named() if c not in self.columns]
         if missing:
@@ -229,7 +231,15 @@ class Microdata:
             for role in sorted(spec.needs)
             if not (self.hierarchies if role == "hierarchies" else self.with_role(role))
         )
+        if spec.number_fields:
+            found.extend(not_numeric(self, spec.columns_in(*spec.number_fields), spec.kind))
         return found
+
+    def around(self, spec: Any) -> Around[Microdata]:
+        """Return what records do around the work of a Spec: households, linked columns, copies."""
+        from tacit.data.around_records import AroundRecords
+
+        return AroundRecords(self, spec)
 
     # -- changing (returns new data) -----------------------------------------------------------
 

@@ -9,8 +9,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Floats, Ints
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, Ints, as_numbers, read_numeric_column
+from tacit.data.values import as_numbers, read_numeric_column
 from tacit.engine.base import ROW
 from tacit.engine.coded import Coded
 from tacit.engine.memory import count_ids, held_codes, held_table
@@ -134,8 +135,7 @@ def matrix(table: pa.Table, columns: Sequence[str]) -> Floats:
     """Return columns of a table as an array with NaN where missing."""
     out = np.empty((table.num_rows, len(columns)))
     for i, c in enumerate(columns):
-        column = as_numbers(table.column(c), c)
-        out[:, i] = np.where(column.known, column.values, np.nan)
+        out[:, i] = as_numbers(table.column(c), c).floats
     return out
 
 

@@ -13,11 +13,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.data.base import Action
-from tacit.data.cells import relations
+from tacit.arrays import Flags, Floats, Ints
+from tacit.data.base import Action, Around
+from tacit.data.cells import arrays, cell_names, protection, relations, shown, soundness
+from tacit.data.cells.arrays import spread_over_cells
+from tacit.data.cells.cell_names import CellName
+from tacit.data.cells.contributors import Contributors
+from tacit.data.cells.costs import hiding_costs
 from tacit.data.cells.dimension import TOTAL, Dimension
 from tacit.data.cells.status import (
-    Flags,
     Status,
     Statuses,
     is_empty,
@@ -26,69 +30,17 @@ from tacit.data.cells.status import (
     is_primary,
     is_secondary,
 )
-from tacit.data.cells.written_order import written_cells
-from tacit.data.decimals import decimals_shown
 from tacit.data.microdata import Microdata
-from tacit.errors import InputError, NotAdditive, SdcError
-from tacit.numerics import elementary
+from tacit.errors import InputError, SdcError
+from tacit.public import checked
 
 if TYPE_CHECKING:
-    from tacit.data.hierarchy import Hierarchy
+    pass
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 #: Techniques that publish every cell with another value, and claim something of all of them.
 CHANGING = frozenset(
     {"rounding", "controlled rounding", "cell keys", "controlled tabular adjustment"}
 )
-#: One cell: its position, its codes, or its array index (one number per dimension).
-CellName = int | Sequence[str] | Sequence[int] | Mapping[str, str]
-
-
-@dataclass(frozen=True, eq=False)
-class Contributors:
-    """Who stands behind each cell: how many units, and the largest contributions.
-
-    Attributes
-    ----------
-    count
-        Units (records or holdings) with a contribution in each cell.
-    top
-        The largest contributions, descending, padded with 0: cells x t. Unweighted.
-    who
-        An integer for the unit behind each of them, -1 where there is none or it is unknown.
-    weight
-        The sampling weights of those contributions, if the table is weighted.
-    asked, waived
-        Whether that unit asked for protection (request rule), or waived it.
-    """
-
-    count: Ints
-    top: Floats
-    who: npt.NDArray[np.int64]
-    weight: Floats | None = None
-    asked: Flags | None = None
-    waived: Flags | None = None
-
-    @property
-    def t(self) -> int:
-        """Return how many of the largest contributions are kept."""
-        return int(self.top.shape[1])
-
-    def take(self, cells: Ints) -> Contributors:
-        """Return the contributors of some cells."""
-
-        def picked(a: Any) -> Any:
-            return None if a is None else a[cells]
-
-        return Contributors(
-            self.count[cells],
-            self.top[cells],
-            self.who[cells],
-            picked(self.weight),
-            picked(self.asked),
-            picked(self.waived),
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -263,30 +215,15 @@ class Table:
         count, more
             As in :meth:`from_cells`; arrays in the shape of ``values``.
         """
-        array = as_cells(values)
-        if array.ndim < 1 or min(array.shape) < (2 if totals else 1):
-            raise InputError(
-                "an array with totals needs at least two entries on each axis"
-                if totals
-                else "the array has no cells"
-            )
-        labels = names or relations.letters(array.ndim)
-        dimensions = []
-        for axis, size in enumerate(array.shape):
-            ground = codes[axis] if codes else [str(i + 1) for i in range(size - totals)]
-            dimensions.append(Dimension.flat(labels[axis], ground, last=True))
-        if not totals:
-            array = relations.roll_up(array, dimensions)
-            if count is not None:
-                count = relations.roll_up(as_cells(count), dimensions)
+        array, dimensions, count = arrays.with_dimensions(values, totals, names, codes, count)
         return cls.from_cells(dimensions, array, count=count, **more)
 
     @classmethod
+    @checked
     def from_microdata(
         cls,
         data: Microdata,
-        dimensions: Mapping[str, Hierarchy | Dimension | Mapping[str, Any] | str | None]
-        | Sequence[str],
+        dimensions: Mapping[str, Any] | Sequence[str],
         value: str | None = None,
         **options: Any,
     ) -> Table:
@@ -309,6 +246,7 @@ class Table:
         return tabulate(data, dimensions, value, **options)
 
     @classmethod
+    @checked
     def link(
         cls,
         *tables: Table,
@@ -398,43 +336,11 @@ class Table:
 
     def index(self, cell: CellName) -> int:
         """Return the position of one cell, named by position, codes, array index or mapping."""
-        if isinstance(cell, int | np.integer):
-            if not 0 <= cell < len(self):
-                raise InputError(f"there is no cell {int(cell)}; the table has {len(self):,}")
-            return int(cell)
-        if isinstance(cell, Mapping):
-            unknown = set(cell) - set(self.names)
-            if unknown:
-                raise InputError(f"no dimension {min(unknown)!r}; there are {self.names}")
-            cell = [cell.get(d.name, d.codes[d.total]) for d in self.dimensions]
-        if len(cell) != len(self.dimensions):
-            raise InputError(
-                f"a cell of this table is named by {len(self.dimensions)} codes ({self.names})"
-            )
-        place = [self.code_of(d, c) for d, c in zip(self.dimensions, cell, strict=True)]
-        if self.coordinates is None:
-            return int(np.ravel_multi_index(place, self.shape))
-        found = self._lookup.get(tuple(place))
-        if found is None:
-            raise InputError(f"the table has no cell {tuple(cell)}")
-        return found
+        return cell_names.cell_index(self, cell)
 
     def code_of(self, dimension: Dimension, code: Any) -> int:
         """Return the position of a code; an empty text is the total."""
-        if isinstance(code, int | np.integer):
-            if not -len(dimension) <= code < len(dimension):
-                raise InputError(f"{dimension.name!r} has no position {int(code)}")
-            return int(code) % len(dimension)
-        if code == "" and "" not in dimension.position:
-            return dimension.total
-        if code not in dimension.position:
-            from tacit.errors import near_match
-
-            raise InputError(
-                f"the dimension {dimension.name!r} has no code {code!r}. "
-                f"{near_match(str(code), dimension.codes)}".strip()
-            )
-        return dimension.position[code]
+        return cell_names.code_index(dimension, code)
 
     @functools.cached_property
     def _lookup(self) -> dict[tuple[int, ...], int]:
@@ -537,7 +443,7 @@ class Table:
             own[lone] = behind.who[lone, 0]
         unknown = lone & (own < 0)
         if unknown.any():
-            own[unknown] = -2 - linked_singletons(self.equations, lone)[unknown]
+            own[unknown] = -2 - relations.linked_singletons(self.equations, lone)[unknown]
         return own
 
     def costs(self, cost: str = "value", power: float = 1.0) -> Floats:
@@ -551,31 +457,7 @@ class Table:
         power
             Exponent; 0 gives log(1 + cost), as tau-ARGUS' lambda does.
         """
-        if cost == "weight" or (cost == "value" and self.weight is not None):
-            base = np.ones(len(self)) if self.weight is None else self.weight
-        elif cost == "value":
-            base = np.abs(self.value)
-        elif cost == "unit":
-            base = np.ones(len(self))
-        elif cost == "frequency":
-            if (self.count < 0).all():
-                raise InputError("cost='frequency' needs the contributors of each cell")
-            base = np.maximum(self.count, 0).astype(np.float64)
-        elif cost == "log":
-            base = elementary.log1p(np.abs(self.value))
-        else:
-            raise InputError(f"there is no cost {cost!r}: value, unit, frequency, log or weight")
-        if (base < 0).any() or np.isnan(base).any():
-            raise InputError("the costs of cells must not be negative or missing")
-        with np.errstate(over="ignore"):
-            scaled = elementary.log1p(base) if power == 0 else elementary.power(base, power)
-        if not np.isfinite(scaled).all():
-            raise InputError(
-                f"power={power:g} is too large for the costs of these cells: they leave the range of numbers. Take a "
-                "smaller power, or cost='log'."
-            )
-        smallest = scaled[scaled > 0].min(initial=1.0)
-        return np.maximum(scaled, min(1.0, smallest) * 1e-3)
+        return hiding_costs(self, cost, power)
 
     # -- new tables ----------------------------------------------------------------------------
 
@@ -593,26 +475,7 @@ class Table:
         status: Status = Status.UNSAFE_MANUAL,
     ) -> Table:
         """Call cells unsafe, with the distances to which an attacker's interval must reach."""
-        at = self.positions(cells)
-        for name, level in (("lower", lower), ("upper", upper), ("sliding", sliding)):
-            if (np.asarray(level, dtype=float) < 0).any() or np.isnan(level).any():
-                raise InputError(f"the {name} protection level must not be negative")
-        frozen = at[self.status[at] == Status.PROTECTED]
-        if len(frozen):
-            raise InputError(
-                f"{self.describe_cell(int(frozen[0]))} must be published and cannot be unsafe as well"
-            )
-        table = self.with_status(at, status)
-        levels = {}
-        for name, level in (
-            ("lower_level", lower),
-            ("upper_level", upper),
-            ("sliding_level", sliding),
-        ):
-            array = np.array(getattr(self, name), dtype=np.float64)
-            array[at] = level
-            levels[name] = array
-        return table.with_(**levels)
+        return protection.protect_cells(self, cells, lower, upper, sliding, status)
 
     def with_status(self, cells: Any, status: Status) -> Table:
         """Set the status of some cells."""
@@ -622,13 +485,7 @@ class Table:
 
     def freeze(self, cells: Any) -> Table:
         """Say that some cells must be published."""
-        at = self.positions(cells)
-        unsafe = at[self.primary[at]]
-        if len(unsafe):
-            raise InputError(
-                f"{self.describe_cell(int(unsafe[0]))} is unsafe: it cannot be published as it is"
-            )
-        return self.with_status(at[~self.empty[at]], Status.PROTECTED)
+        return protection.freeze_cells(self, cells)
 
     def with_bounds(self, cells: Any, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Table:
         """Set what outsiders know of some cells beforehand."""
@@ -648,17 +505,7 @@ class Table:
 
     def with_hidden(self, cells: Any) -> Table:
         """Return the pattern in which exactly the unsafe cells and these ones are hidden."""
-        states = self.status.copy()
-        states[is_secondary(states)] = Status.SAFE
-        at = self.positions(cells)
-        at = at[~is_primary(states[at])]
-        held = at[is_fixed(states[at])]
-        if len(held):
-            raise InputError(
-                f"{self.describe_cell(int(held[0]))} is empty or must be published; it cannot be hidden"
-            )
-        states[at] = Status.SECONDARY
-        return replace(self, status=states, changed=None, interval=None)
+        return protection.hide_cells(self, cells)
 
     def with_changed(self, values: npt.ArrayLike) -> Table:
         """Return the table that publishes other values than the true ones."""
@@ -684,6 +531,12 @@ class Table:
             ]
         return []
 
+    def around(self, spec: Any) -> Around[Table]:
+        """Return what tables do around the work of a Spec: doubts about linked ones."""
+        from tacit.data.around_table import AroundTable
+
+        return AroundTable(self, spec)
+
     def with_action(self, action: Action) -> Table:
         """Return the table with one more thing done to it."""
         return replace(self, history=(*self.history, action))
@@ -692,11 +545,7 @@ class Table:
 
     def broken(self, values: Floats | None = None) -> list[tuple[int, float]]:
         """Return the relations that do not hold, with their gaps, largest first."""
-        gap, allowed = relations.gaps(self.equations, self.value if values is None else values)
-        wrong = np.flatnonzero(np.abs(gap) > allowed)
-        return [
-            (int(i), float(gap[i])) for i in wrong[np.argsort(-np.abs(gap[wrong]), kind="stable")]
-        ]
+        return soundness.broken_relations(self, values)
 
     def is_additive(self, values: Floats | None = None) -> bool:
         """Return True when every relation holds."""
@@ -704,49 +553,15 @@ class Table:
 
     def equation_text(self, row: int) -> str:
         """Return a relation in words: which total, over which dimension."""
-        m = self.equations
-        cells = m.indices[m.indptr[row] : m.indptr[row + 1]]
-        signs = m.data[m.indptr[row] : m.indptr[row + 1]]
-        parents = cells[signs < 0]
-        parent = self.describe_cell(int(parents[0] if len(parents) else cells[0]))
-        if not self.dimensions:
-            return f"equation {row} ({parent} and {len(cells) - 1} others)"
-        moved = [
-            d.name
-            for d, column in zip(self.dimensions, self.places[cells].T, strict=True)
-            if len(np.unique(column)) > 1
-        ]
-        return f"{parent} over {', '.join(moved) or 'itself'}"
+        return soundness.equation_text(self, row)
 
     def require_sound(self) -> None:
         """Raise when a relation does not hold or a value lies outside its bounds."""
-        self.require_bounds()
-        wrong = self.broken()
-        if wrong:
-            listed = [f"{self.equation_text(i)} (gap {g:g})" for i, g in wrong[:10]]
-            more = f" and {len(wrong) - 10:,} more" if len(wrong) > 10 else ""
-            raise NotAdditive(
-                f"{len(wrong):,} of {self.equations.shape[0]:,} sums of the table do not hold: "
-                + "; ".join(listed)
-                + more
-            )
+        soundness.require_sound(self)
 
     def require_bounds(self) -> None:
         """Raise when a value lies outside what outsiders know of it."""
-        slack = relations.TOLERANCE * np.maximum(1.0, np.abs(self.value))
-        outside = np.flatnonzero(
-            (self.value < self.lower - slack) | (self.value > self.upper + slack)
-        )
-        if len(outside):
-            hint = (
-                " Negative values need lower=, the bound that outsiders know."
-                if (self.value < 0).any()
-                else ""
-            )
-            raise InputError(
-                f"{len(outside):,} cells lie outside their bounds, the first is "
-                f"{self.describe_cell(int(outside[0]))}.{hint}"
-            )
+        soundness.require_bounds(self)
 
     # -- looking -------------------------------------------------------------------------------
 
@@ -768,112 +583,22 @@ class Table:
     @property
     def frame(self) -> nw.DataFrame[Any]:
         """Return every cell with everything known of it. Confidential: keep it inside."""
-        import pyarrow as pa
-
-        columns: dict[str, Any] = {
-            **self.columns_of_codes(),
-            self.response: self.value,
-            "count": self.count,
-            "status": [Status(int(s)).word for s in self.status],
-            "published": pa.array(self.published, from_pandas=True),
-            "lower_level": self.lower_level,
-            "upper_level": self.upper_level,
-            "sliding_level": self.sliding_level,
-        }
-        return nw.from_native(pa.table(columns), eager_only=True)
+        return shown.frame_of(self)
 
     def released(self) -> nw.DataFrame[Any]:
         """Return what may be given away: codes, published value (or interval), and a mark."""
-        import pyarrow as pa
-
-        columns: dict[str, Any] = {
-            **self.columns_of_codes(),
-            self.response: pa.array(self.published, from_pandas=True),
-        }
-        if self.interval is not None:
-            columns["low"] = pa.array(self.interval[:, 0], from_pandas=True)
-            columns["high"] = pa.array(self.interval[:, 1], from_pandas=True)
-        columns["mark"] = np.where(self.hidden, "x", np.where(self.marked_empty, "-", "")).tolist()
-        shown = pa.table(columns).take(pa.array(written_cells(self)))
-        return nw.from_native(shown, eager_only=True)
+        return shown.released_frame(self)
 
     def tally(self) -> dict[str, int]:
         """Return how many cells have each status."""
-        ids, n = np.unique(self.status, return_counts=True)
-        return {Status(int(i)).word: int(k) for i, k in zip(ids, n, strict=True)}
+        return shown.tally(self)
 
     def __repr__(self) -> str:
-        by = " x ".join(f"{d.name} ({len(d)})" for d in self.dimensions) or "equations"
-        head = f"Table of {self.response} by {by}: {len(self):,} cells"
-        states = ", ".join(f"{n:,} {word}" for word, n in self.tally().items())
-        lines = [head, states]
-        if self.is_product and len(self.shape) <= 2 and len(self) <= 400:
-            lines.append(self.grid())
-        return "\n".join(lines)
+        return shown.table_text(self)
 
     def grid(self) -> str:
         """Return a small one- or two-way table as text; hidden cells are x, empty ones -, others not there."""
-        form = f",.{decimals_shown(self.published)}f"
-        shown = np.array(
-            [
-                "" if u else "x" if h else "-" if e else f"{v:{form}}"
-                for v, h, e, u in zip(
-                    self.published, self.hidden, self.marked_empty, self.unpublished, strict=True
-                )
-            ],
-            dtype=object,
-        ).reshape(self.shape if len(self.shape) == 2 else (1, -1))
-        rows = self.dimensions[0].codes if len(self.shape) == 2 else ("",)
-        body = [
-            ["", *self.dimensions[-1].codes],
-            *([r, *line] for r, line in zip(rows, shown, strict=True)),
-        ]
-        widths = [max(len(str(line[i])) for line in body) for i in range(len(body[0]))]
-        return "\n".join(
-            "  ".join(
-                str(x).ljust(w) if i == 0 else str(x).rjust(w)
-                for i, (x, w) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in body
-        )
-
-
-def linked_singletons(equations: sparse.csr_array, lone: Flags) -> Ints:
-    """Return a number for each cell, equal where a singleton total has one singleton part."""
-    from scipy.sparse.csgraph import connected_components
-
-    n = len(lone)
-    m = equations.tocoo()
-    row, cell, sign = m.coords[0], m.coords[1], m.data
-    parent = np.full(equations.shape[0], -1, dtype=np.int64)
-    at = (sign < 0) & lone[cell]
-    parent[row[at]] = cell[at]
-    ends = (sign > 0) & lone[cell] & (parent[row] >= 0)
-    tied = sparse.csr_array(
-        (np.ones(int(ends.sum()), dtype=np.int8), (parent[row[ends]], cell[ends])), shape=(n, n)
-    )
-    return np.asarray(connected_components(tied, directed=False)[1], dtype=np.int64)
-
-
-def spread_over_cells(value: npt.ArrayLike, n: int, dtype: Any = np.float64) -> npt.NDArray[Any]:
-    """Return one entry per cell; a single number takes no memory."""
-    array = np.asarray(value, dtype=dtype)
-    if array.ndim == 0:
-        return np.broadcast_to(array, (n,))
-    flat = array.ravel()
-    if len(flat) != n:
-        raise InputError(f"{len(flat):,} entries were given for {n:,} cells")
-    return flat
+        return shown.grid_text(self)
 
 
 __all__ = ["TOTAL", "CellName", "Contributors", "Table", "spread_over_cells"]
-
-
-def as_cells(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return cells as an array of numbers, or say why they are none."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (ValueError, TypeError, OverflowError):
-        raise InputError(
-            "the array does not hold the cells of a table: it needs numbers, and as many in every row"
-        ) from None

@@ -16,10 +16,10 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Floats
 from tacit.data.in_blocks import constant_in_households
 from tacit.data.links import counts_members, determines, pairs_of
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats
 from tacit.engine.base import ROW
 from tacit.engine.relational import N, counts
 from tacit.treatment import OnHousehold, OnLinks

@@ -12,14 +12,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.engine.codes import densify, group_ids
 from tacit.errors import InputError
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -45,6 +42,11 @@ class Numbers:
         """Return True for a column of whole numbers."""
         return self.values.dtype == np.int64
 
+    @property
+    def floats(self) -> Floats:
+        """Return the numbers as floats, NaN where one is missing."""
+        return np.where(self.known, self.values, np.nan).astype(np.float64, copy=False)
+
     def restore(self, values: npt.NDArray[Any]) -> pa.Array:
         """Return values as an Arrow array, in the column's own type where they fit it."""
         if values.dtype == np.float64 and np.isinf(values[self.known]).any():
@@ -59,6 +61,11 @@ class Numbers:
         if self.whole and values.dtype != np.int64:
             return array
         return array.cast(self.type)
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Return True for types of numbers."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def read_numeric_column(data: Microdata, column: str) -> Numbers:
@@ -97,14 +104,21 @@ def not_numeric(data: Microdata, columns: Iterable[str], kind: str) -> list[Inpu
     ]
 
 
+def target_faults(
+    data: Microdata, targets: Sequence[str], kind: str, lack: str
+) -> list[InputError]:
+    """Return the fault of having no columns to work on, or one twice, and of every one without numbers."""
+    fine = targets and len(set(targets)) == len(targets)
+    none = [] if fine else [InputError(f"{kind}: {lack}")]
+    return [*none, *not_numeric(data, targets, kind)]
+
+
 #: Numbers whose squares, and sums of these, stay within the range of a double.
 MODERATE = (1e-150, 1e150)
 
 
-def extreme_columns(data: Any) -> list[str]:
-    """Return the columns that hold numbers whose squares leave the range of a double; for records."""
-    if not isinstance(data, Microdata):
-        return []
+def extreme_columns(data: Microdata) -> list[str]:
+    """Return the columns that hold numbers whose squares leave the range of a double."""
     schema = data.frame.collect_schema()
     names = [c for c in data.columns if schema[c].is_float()]
     if not names:

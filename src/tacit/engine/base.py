@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from tacit.engine import blocks
 from tacit.engine.blocks import ROW, BlockFunction, Mapped, T
+from tacit.engine.text import Form
 from tacit.errors import EngineMissing, near_match
 
 __all__ = ["ENGINES", "ROW", "Engine", "get_engine"]
@@ -29,16 +30,7 @@ class Engine(Protocol):
         """Read Parquet (a file or a folder of parts), with the column ROW in file order."""
         ...
 
-    def scan_text(
-        self,
-        path: Path,
-        *,
-        names: Sequence[str],
-        separator: str,
-        quote: str,
-        header: bool,
-        encoding: str,
-    ) -> nw.LazyFrame[Any]:
+    def scan_text(self, form: Form) -> nw.LazyFrame[Any]:
         """Read separated text with every field as a string and ROW in file order; empty is null."""
         ...
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Floats, Ints
 from tacit.engine.coded import Coded, combine_codes, densify, encode
 from tacit.engine.memory import count_held
 from tacit.engine.relational import N, W, counts
@@ -37,8 +38,6 @@ __all__ = [
     "wildcard_sizes",
 ]
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 #: Largest table for which codes index a dense count array.
 DENSE = 1 << 24

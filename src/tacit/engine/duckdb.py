@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from tacit.engine.arrow import sort_by_row
 from tacit.engine.blocks import BLOCK, ROW, BlockFunction, Mapped, T, Tallies
 from tacit.engine.memory import held_table, hold
 from tacit.engine.scratch import IN_MEMORY, Scratch, write_parquet
+from tacit.events import can_interrupt
 from tacit.limits import be_frugal, memory_limit, thread_count
 
 #: Parts of a query plan, as DuckDB draws it, that give rows in another order than they take them.
@@ -75,11 +76,16 @@ class DuckDbEngine:
             self._connection.execute(f"SET memory_limit = {literal(limit)}")
         #: Relations that are computed already, so that nothing computes them again.
         self._kept: weakref.WeakSet[duckdb.DuckDBPyRelation] = weakref.WeakSet()
+        can_interrupt(self)
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
         """Return the connection, for reading files with DuckDB's own extensions."""
         return self._connection
+
+    def interrupt(self) -> None:
+        """End the query that runs, if one does."""
+        self._connection.interrupt()
 
     def scan_parquet(self, path: Path) -> nw.LazyFrame[Any]:
         """Read Parquet; the row number comes from the file itself, so the scan stays parallel."""
@@ -96,19 +102,9 @@ class DuckDbEngine:
             )
         )
 
-    def scan_text(
-        self,
-        path: Path,
-        *,
-        names: Sequence[str],
-        separator: str,
-        quote: str,
-        header: bool,
-        encoding: str,
-    ) -> nw.LazyFrame[Any]:
+    def scan_text(self, form: text.Form) -> nw.LazyFrame[Any]:
         """Read separated text, every field a string, strictly: a ragged line is an error."""
-        form = text.Form(path, tuple(names), separator, quote, header, encoding)
-        if path.stat().st_size > self._scratch.in_memory:
+        if form.path.stat().st_size > self._scratch.in_memory:
             return self.keep(text.number_rows(form.stream()))
         return self.number_rows(self.from_arrow(form.parse()))
 

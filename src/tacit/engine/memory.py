@@ -18,7 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tacit.engine.coded import Coded, Ints, combine_codes, encode, separate
+from tacit.arrays import Ints
+from tacit.engine.coded import Coded, combine_codes, encode, separate
 
 #: Types that come back from the engine as they went; a table of these alone may stand for its frame.
 ROUND_TRIPS = (

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Ints
 from tacit.errors import UnreadableFile
 
 Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int64]
 
 BLOCK = 1 << 24
 LF, CR = 10, 13

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Flags
 from tacit.engine.coded import encode
 
 Hashes = npt.NDArray[np.uint64]
@@ -38,7 +39,7 @@ def hash_value(value: Any) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
-def find_uniques(table: pa.Table) -> tuple[Hashes, npt.NDArray[np.bool_]]:
+def find_uniques(table: pa.Table) -> tuple[Hashes, Flags]:
     """Return the number of each record, and which records are like no other."""
     hashes = hash_records(table)
     _, place, count = np.unique(hashes, return_inverse=True, return_counts=True)

@@ -7,6 +7,7 @@ import re
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ import pyarrow as pa
 from tacit.engine import blocks, text
 from tacit.engine.blocks import BLOCK, ROW, BlockFunction, Done, Mapped, T, Tallies
 from tacit.errors import EngineError, EngineMissing, SdcError, require
+from tacit.events import can_interrupt
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,11 +46,17 @@ class SparkEngine:
         self._session = start_session(url or os.environ.get("TACIT_SPARK_URL"))
         #: Frames that are computed already, so that nothing computes them again.
         self._kept: weakref.WeakSet[Any] = weakref.WeakSet()
+        can_interrupt(self)
 
     @property
     def session(self) -> SparkSession:
         """Return the Spark session."""
         return self._session
+
+    def interrupt(self) -> None:
+        """End the queries that run, if any do."""
+        with suppress(Exception):
+            self._session.interruptAll()
 
     def scan_parquet(self, path: Path) -> nw.LazyFrame[Any]:
         """Read Parquet, rows numbered 0, 1, ... in the order of file names and of rows in a file."""
@@ -64,63 +72,35 @@ class SparkEngine:
         starts = start_of_each(sizes.column(FILE).to_pylist(), sizes.column(N).to_pylist())
         return nw.from_native(self._counted_on(place, FILE, starts))
 
-    def scan_text(
-        self,
-        path: Path,
-        *,
-        names: Sequence[str],
-        separator: str,
-        quote: str,
-        header: bool,
-        encoding: str,
-    ) -> nw.LazyFrame[Any]:
+    def scan_text(self, form: text.Form) -> nw.LazyFrame[Any]:
         """Read separated text with every field as a string; large files are read by the cluster."""
-        if path.stat().st_size <= TEXT_LIMIT:
-            table = text.parse(
-                path, names, separator=separator, quote=quote, header=header, encoding=encoding
-            )
-            return self.number_rows(self.from_arrow(table))
-        return self._scan_large(path, names, separator, quote, header=header, encoding=encoding)
+        if form.path.stat().st_size <= TEXT_LIMIT:
+            return self.number_rows(self.from_arrow(form.parse()))
+        return self._scan_large(form)
 
-    def _scan_large(
-        self,
-        path: Path,
-        names: Sequence[str],
-        separator: str,
-        quote: str,
-        *,
-        header: bool,
-        encoding: str,
-    ) -> nw.LazyFrame[Any]:
+    def _scan_large(self, form: text.Form) -> nw.LazyFrame[Any]:
         from pyspark.sql import functions
         from pyspark.sql.types import StringType, StructField, StructType
 
         # Spark's strict mode writes the offending line to its log: malformed lines are set apart instead.
-        schema = StructType([StructField(n, StringType()) for n in (*names, BAD_LINE)])
+        schema = StructType([StructField(n, StringType()) for n in (*form.names, BAD_LINE)])
         reader = self._session.read.schema(schema).options(
-            sep=separator,
-            quote=quote,
-            escape=quote,
-            header=str(header).lower(),
+            sep=form.separator,
+            quote=form.quote,
+            escape=form.quote,
+            header=str(form.header).lower(),
             enforceSchema="true",
             mode="PERMISSIVE",
             columnNameOfCorruptRecord=BAD_LINE,
-            multiLine=str(bool(quote)).lower(),
+            multiLine=str(bool(form.quote)).lower(),
             nullValue="",
-            encoding=encoding,
+            encoding=form.encoding,
         )
-        frame = reader.csv(literal_path(path.absolute())).localCheckpoint()
+        frame = reader.csv(literal_path(form.path.absolute())).localCheckpoint()
         bad = frame.filter(functions.col(BAD_LINE).isNotNull()).count()
         if bad:
-            raise text.make_ragged_error(path, bad, len(names))
-        text.require_every_record(
-            path,
-            frame.count() + int(header),
-            separator=separator,
-            quote=quote,
-            encoding=encoding,
-            single=len(names) == 1,
-        )
+            raise text.make_ragged_error(form.path, bad, len(form.names))
+        form.require_every_record(frame.count())
         return self._number_rows(frame.drop(BAD_LINE))
 
     def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:

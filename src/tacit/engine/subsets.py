@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Ints
 from tacit.engine.base import Engine
 from tacit.engine.codes import Cells, Coded, densify
 from tacit.engine.memory import count_held
 from tacit.engine.relational import N, counts, fetch_distinct
 
-Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[Any]
 
 #: Dense tables have at most this many entries, and no fewer than this are worth avoiding.

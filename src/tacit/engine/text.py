@@ -52,13 +52,6 @@ def records(path: Path, separator: str, quote: str, encoding: str, n: int) -> li
         ) from None
 
 
-def parse(
-    path: Path, names: Sequence[str], *, separator: str, quote: str, header: bool, encoding: str
-) -> pa.Table:
-    """Return a text file with every field as a string; empty is null; a ragged line is an error."""
-    return Form(path, tuple(names), separator, quote, header, encoding).parse()
-
-
 @dataclass(frozen=True)
 class Form:
     """How a text file is written."""

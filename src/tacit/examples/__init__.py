@@ -30,6 +30,20 @@ from tacit.examples import country, town
 from tacit.examples import firms as trade
 from tacit.examples import letters as packed
 from tacit.io.read import read
+from tacit.public import publish
+
+__all__ = [
+    "HospitalFacts",
+    "census",
+    "firm_dimensions",
+    "firms",
+    "hospital",
+    "hospital_facts",
+    "hospital_hierarchies",
+    "hospital_register",
+    "letters",
+    "write_hospital",
+]
 
 IDENTIFIERS = ("patient_id", "name")
 KEYS = ("sex", "birth", "zip", "ethnicity")
@@ -221,6 +235,8 @@ def write_hospital(folder: str | Path, n: int = 25_000, seed: int = 1) -> Path:
     generalise it than by digits), and two plans: ``hospital.yaml``, which is returned, and
     ``hospital-strict.yaml``, which defends against more intruders.
     """
+    from tacit.examples.plans import write_plan
+
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     population, stays = town.draw(n, seed)
@@ -228,83 +244,8 @@ def write_hospital(folder: str | Path, n: int = 25_000, seed: int = 1) -> Path:
     write_csv(town.register_table(population), target / "register.csv")
     write_paths(town.occupation_paths(), target / "occupation.csv")
     write_paths(town.region_paths(), target / "region.csv")
-    (target / "hospital-strict.yaml").write_text(STRICT_PLAN, encoding="utf-8")
-    plan = target / "hospital.yaml"
-    plan.write_text(PLAN, encoding="utf-8")
-    return plan
-
-
-PLAN = """\
-# De-identify a year of hospital stays and make them 5-anonymous on what a population register holds.
-# Occupation and admission date are released as they are: safe only if the recipient may not look for
-# acquaintances. hospital-strict.yaml protects them too.
-tacit: 1
-title: Hospital stays, 5-anonymous extract
-source:
-  path: hospital.csv
-roles:
-  identifiers: [patient_id, name]
-  keys: [sex, birth, zip, ethnicity]
-  sensitive: [diagnosis]
-hierarchies:
-  sex: {kind: flat}
-  birth: {kind: dates, format: '%Y-%m-%d'}
-  zip: {kind: digits, length: 5, mask: [1, 2]}
-  ethnicity: {kind: flat}
-steps:
-  - kind: deidentify
-  - kind: datafly
-    k: 5
-    max_drop: 0.01
-measures:
-  - kind: k_anonymity
-    k: 5
-  - kind: uniqueness
-  - kind: l_diversity
-    l: 2
-  - kind: precision
-output:
-  folder: release
-  format: csv
-"""
-
-STRICT_PLAN = """\
-# The same stays against three intruders: one with the population register, one who knows where a
-# patient works, one who knows when a patient was in hospital. Each is a quasi-identifier of its own.
-tacit: 1
-title: Hospital stays, 5-anonymous for three intruders
-source:
-  path: hospital.csv
-roles:
-  identifiers: [patient_id, name]
-  keys:
-    register: [sex, birth, zip, ethnicity]
-    work: [sex, zip, occupation]
-    visit: [sex, birth, admission]
-  sensitive: [diagnosis]
-hierarchies:
-  sex: {kind: flat}
-  birth: {kind: dates, format: '%Y-%m-%d'}
-  zip: {kind: digits, length: 5, mask: [1, 2]}
-  ethnicity: {kind: flat}
-  occupation: occupation.csv
-  admission: {kind: dates, format: '%Y-%m-%d', levels: [month, year]}
-steps:
-  - kind: deidentify
-  - kind: datafly
-    k: 5
-    max_drop: 0.01
-measures:
-  - kind: k_anonymity
-    k: 5
-  - kind: uniqueness
-  - kind: l_diversity
-    l: 2
-  - kind: precision
-output:
-  folder: release-strict
-  format: csv
-"""
+    write_plan(target, "hospital-strict.yaml")
+    return write_plan(target, "hospital.yaml")
 
 
 # -- files ---------------------------------------------------------------------------------------
@@ -318,3 +259,6 @@ def write_csv(table: pa.Table, path: Path) -> None:
 def write_paths(paths: Iterable[tuple[str, ...]], path: Path) -> None:
     """Write a hierarchy, one path per line, values first and the top last, separated by semicolons."""
     path.write_text("".join(";".join(p) + "\n" for p in paths), encoding="utf-8")
+
+
+__getattr__, __dir__ = publish("examples", names=globals())

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InputError
-
-Ints = npt.NDArray[np.int64]
+from tacit.examples.plans import write_plan
 
 #: The year of the census, and the country of its code.
 YEAR, COUNTRY = 2021, "XA"
@@ -177,7 +176,7 @@ def draw_ages(
     return age.astype(np.int64), sex.astype(np.int64)
 
 
-def draw_education(age: Ints, urban: npt.NDArray[np.float64], rng: np.random.Generator) -> Ints:
+def draw_education(age: Ints, urban: Floats, rng: np.random.Generator) -> Ints:
     """Return the highest level: more in towns and among the young, none below school age."""
     drive = rng.normal(size=len(age)) + 1.2 * urban - age / 70
     level = np.digitize(drive, (-1.4, 0.0, 1.3))
@@ -197,9 +196,7 @@ def draw_occupations(age: Ints, education: Ints, rng: np.random.Generator) -> pa
     return labels.take(pa.array(of.ravel(), mask=~works))
 
 
-def draw_incomes(
-    age: Ints, education: Ints, urban: npt.NDArray[np.float64], rng: np.random.Generator
-) -> pa.Array:
+def draw_incomes(age: Ints, education: Ints, urban: Floats, rng: np.random.Generator) -> pa.Array:
     """Return yearly incomes of adults in whole tens."""
     base = 8.6 + 0.35 * education + 0.5 * urban + 0.01 * np.clip(age - 20, 0, 30)
     amount = np.exp(base + rng.normal(0, 0.6, len(age)))
@@ -225,127 +222,12 @@ def write_census(folder: str | Path, n: int = 500_000, seed: int = 1) -> Path:
     table = census_table(n, seed)
     pq.write_table(table, target / "census.parquet", row_group_size=1 << 18)
     pa_csv.write_csv(population_table(table), target / "population.csv")
-    (target / "profile.yaml").write_text(profile_text(n), encoding="utf-8")
-    (target / "application.yaml").write_text(APPLICATION, encoding="utf-8")
-    plan = target / "census.yaml"
-    plan.write_text(plan_text(n), encoding="utf-8")
-    return plan
-
-
-def profile_text(n: int) -> str:
-    """Return the profile; a small example needs a small threshold to show anything."""
-    return PROFILE.replace("THRESHOLD", threshold_for(n))
-
-
-def plan_text(n: int) -> str:
-    """Return the plan that follows from the profile."""
-    return PLAN.replace("THRESHOLD", threshold_for(n))
+    threshold = {"THRESHOLD": threshold_for(n)}
+    write_plan(target, "profile.yaml", threshold)
+    write_plan(target, "application.yaml")
+    return write_plan(target, "census.yaml", threshold)
 
 
 def threshold_for(n: int) -> str:
-    """Return the threshold: 20,000 inhabitants, or fewer where the whole country has few."""
+    """Return the threshold of the profile: 20,000 inhabitants, or fewer where the whole country has few."""
     return str(20_000 if n >= 400_000 else max(n // 25, 100))
-
-
-PROFILE = """\
-# What the statistical office and the archive have agreed for this census. 'tacit census plan' makes a plan of it.
-profile: 1
-country: XA
-census: 2021
-version: 1
-agreed: 2026-01-15
-agreed_with: Office of Statistics
-roles:
-  identifiers: [name, address]
-  keys: [region, district, age, sex, relation, education, birthplace]
-  sensitive: [religion]
-  household: household
-sample:
-  interval: 20
-  sort_by: [region, district, area]
-geography:
-  columns: [region, district]
-  population: population.csv
-  at_least: THRESHOLD
-  remove: [area]
-swap:
-  columns: [region, district]
-  match: [sex]
-  share: 0.02
-top_codes:
-  age: 85
-  income: 200000
-digits:
-  occupation: 3
-remove: [person]
-remove_sensitive: true
-"""
-
-PLAN = """\
-# A five per cent sample of a census for trusted researchers: whole households, no names, no small places, some
-# households in another place (how many is not told), random order and new numbers.
-tacit: 1
-title: Census of XA, 2021, sample for researchers
-source:
-  path: census.parquet
-roles:
-  identifiers: [name, address]
-  keys: [region, district, age, sex, relation, education, birthplace]
-  sensitive: [religion]
-  household: household
-steps:
-  - kind: deidentify
-  - kind: sample_households
-    interval: 20
-    sort_by: [region, district, area]
-  - kind: remove_columns
-    columns: [person]
-    sensitive: true
-  - kind: top_bottom_code
-    column: age
-    top: 85
-  - kind: top_bottom_code
-    column: income
-    top: 200000
-  - kind: delete_digits
-    keep: {occupation: 3}
-  - kind: geography_threshold
-    columns: [region, district]
-    population: population.csv
-    at_least: THRESHOLD
-    remove: [area]
-  - kind: swap_households
-    columns: [region, district]
-    along: [pseudo_stratum]
-    match: [sex]
-    share: 0.02
-    size_band: 1000
-  - kind: shuffle_households
-measures:
-  - kind: sampling_uniqueness
-    interval: 20
-  - kind: design_effect
-    columns: [age, income]
-require:
-  - kind: direct_identifiers
-    allowed: [region, district]
-    gone: [name, address, area]
-    at_most: 0
-output:
-  folder: release
-  format: parquet
-access: SPr
-"""
-
-APPLICATION = """\
-# An application for access. 'tacit census vet application.yaml' decides by the rules.
-name: A. Researcher
-institution: University of Example
-institution_verified: true
-ethics_committee: Ethics Board of the University of Example
-research_statement: Household structure and schooling in XA, 2021
-data_requested: [XA 2021]
-purpose: scholarly
-needs_microdata: true
-accepts: [no_redistribution, scholarly_use_only, no_commercial_use, confidentiality, data_security, citation, error_notification]
-"""

@@ -6,33 +6,7 @@ from pathlib import Path
 
 from tacit.data.cells.dimension import Dimension
 from tacit.examples.firms import activity_tree, firm_columns, region_tree
-
-PLAN = """\
-# Turnover of enterprises by activity and region: the p% rule on firm groups, secondary suppression, and an
-# attacker's audit of the whole table.
-tacit: 1
-title: Turnover by activity and region
-source:
-  path: firms.csv
-table:
-  dimensions:
-    activity: activity.hrc
-    region: region.hrc
-  value: turnover
-  holding: firm_group
-steps:
-  - kind: p_percent
-    p: 10
-  - kind: minimum_frequency
-    n: 3
-  - kind: suppress_modular
-measures:
-  - kind: audit
-  - kind: cell_loss
-output:
-  folder: release
-  format: csv
-"""
+from tacit.examples.plans import write_plan
 
 
 def write_firms(folder: str | Path, n: int = 2_600, seed: int = 1) -> Path:
@@ -48,9 +22,7 @@ def write_firms(folder: str | Path, n: int = 2_600, seed: int = 1) -> Path:
     pyarrow.csv.write_csv(firm_columns(n, seed), target / "firms.csv")
     write_hrc(activity_tree(), target / "activity.hrc")
     write_hrc(region_tree(), target / "region.hrc")
-    plan = target / "firms.yaml"
-    plan.write_text(PLAN, encoding="utf-8")
-    return plan
+    return write_plan(target, "firms.yaml")
 
 
 def write_hrc(dimension: Dimension, path: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from tacit.data.corpus import Corpus, Document
 from tacit.examples.letters import take_letters
+from tacit.examples.plans import write_plan
 
 #: Families of short notes, for the table.
 SHORT = (
@@ -24,44 +25,6 @@ SHORT = (
     "handover",
     "laboratory",
 )
-
-LETTERS_PLAN = """\
-# De-identify a folder of letters. What is known of each patient (known.csv) is searched in the letter.
-tacit: 1
-title: Letters, de-identified
-source:
-  path: letters
-  record: known.csv
-steps:
-  - kind: scrub
-output:
-  folder: letters-release
-"""
-PATIENTS_PLAN = """\
-# One plan for a table and its notes: the names of the record are searched in its note, then left out; what is
-# left of the table is made 3-anonymous.
-tacit: 1
-title: Patients and their notes
-source:
-  path: patients.csv
-roles:
-  identifiers: [patient_id, name]
-  keys: [sex, birth_year, zip]
-hierarchies:
-  sex: {kind: flat}
-  birth_year: {kind: digits, length: 4}
-  zip: {kind: digits, length: 5}
-steps:
-  - kind: scrub
-    columns: [note]
-  - kind: deidentify
-  - kind: datafly
-    k: 3
-    max_drop: 0.1
-output:
-  folder: patients-release
-  format: csv
-"""
 
 
 def write_notes(folder: str | Path, n: int = 60, seed: int = 1) -> Path:
@@ -86,10 +49,8 @@ def write_notes(folder: str | Path, n: int = 60, seed: int = 1) -> Path:
     write_rows(target / "known.csv", ("document", "name"), known)
     header = ("patient_id", "name", "sex", "birth_year", "zip", "note")
     write_rows(target / "patients.csv", header, list(patients(notes, seed)))
-    (target / "patients.yaml").write_text(PATIENTS_PLAN, encoding="utf-8")
-    plan = target / "letters.yaml"
-    plan.write_text(LETTERS_PLAN, encoding="utf-8")
-    return plan
+    write_plan(target, "patients.yaml")
+    return write_plan(target, "letters.yaml")
 
 
 def patients(notes: Corpus, seed: int) -> Iterator[tuple[object, ...]]:

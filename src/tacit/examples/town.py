@@ -16,11 +16,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.arrays import Floats, Ints
 from tacit.data.hierarchy import TOP
 from tacit.errors import InputError
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Days = npt.NDArray[np.datetime64]
 
 #: The calendar year of the admissions.

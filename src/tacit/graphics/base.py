@@ -23,6 +23,7 @@ import pyarrow as pa
 from pydantic import Field, model_validator
 
 import tacit
+from tacit.arrays import Flags, Floats
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.block import LARGEST, read_block
@@ -45,12 +46,10 @@ from tacit.stats.concentrated import (
     rho_of,
 )
 from tacit.stats.lattice import FINE, Lattice, choose
-from tacit.treatment import OnStratum
 
 if TYPE_CHECKING:
     from tacit.plot.chart import Chart
 
-Floats = npt.NDArray[np.float64]
 
 #: What a plot spends where neither amplitude nor rho is given: noise as large as one unit's influence.
 USUAL_RHO = 0.5
@@ -65,8 +64,6 @@ class Protected(Measure):
     runs_on = "records"
     on_household = "used"
     on_weight = "option"
-    on_stratum: ClassVar[OnStratum | None] = "unused"
-    on_links = "unused"
     axis: ClassVar[str] = "rho"
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
     #: A plan takes it of the original data, once, and publishes what it gives.
@@ -113,11 +110,9 @@ class Protected(Measure):
         """Return the columns that must hold numbers."""
         return self.columns_named()
 
-    def faults(self, data: Any) -> list[SdcError]:
+    def _faults(self, data: Microdata) -> list[SdcError]:
         """Return what is wrong with using this on some data."""
-        found = super().faults(data)
-        if not isinstance(data, Microdata):
-            return found
+        found = super()._faults(data)
         named = [c for c in self.columns_named() if c in data.identifiers]
         if named:
             found.append(
@@ -165,7 +160,7 @@ class Desk:
     study: bool
     members: int
     unit: str
-    keep: npt.NDArray[np.bool_]
+    keep: Flags
     weights: Floats | None
     dataset: str = ""
     account: Account | None = None
@@ -222,16 +217,14 @@ class Desk:
         block = read_block(self.data, columns, self.spec.kind, missing="keep")
         return values[block.complete & self.keep]
 
-    def require_known(self, known: npt.NDArray[np.bool_], column: str) -> None:
+    def require_known(self, known: Flags, column: str) -> None:
         """Refuse missing values where the policy says so."""
         if self.spec.missing == "refuse" and not known.all():
             raise InputError(
                 f"{self.spec.kind}: {column!r} has missing values. Impute them first, or give missing='drop'."
             )
 
-    def counted(
-        self, values: npt.NDArray[Any], complete: npt.NDArray[np.bool_]
-    ) -> tuple[Any, Floats | None]:
+    def counted(self, values: npt.NDArray[Any], complete: Flags) -> tuple[Any, Floats | None]:
         """Return what counts of some values: complete records, and not too many of a household."""
         chosen = complete & self.keep
         self.require_enough(int(chosen.sum()))
@@ -526,7 +519,7 @@ def account_of(spec: Protected, data: Microdata) -> str:
     )
 
 
-def first_members(coded: Coded, most: int) -> npt.NDArray[np.bool_]:
+def first_members(coded: Coded, most: int) -> Flags:
     """Return the records that count: the first of each household; those without one are units by themselves."""
     codes = np.asarray(coded.codes)
     order = np.argsort(codes, kind="stable")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from tacit.arrays import Floats
 
 
 def smooth(values: Floats, passes: int) -> Floats:

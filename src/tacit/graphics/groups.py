@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, model_validator
 
+from tacit.arrays import Ints
 from tacit.fields import ColumnName
 from tacit.graphics.base import Desk, Protected
 from tacit.graphics.protected_table import find_places
@@ -53,7 +53,7 @@ class Grouped(Protected):
         """Return the names of the groups; one without a name where there are none."""
         return tuple(map(str, self.groups)) or ("",)
 
-    def places(self, desk: Desk) -> npt.NDArray[np.int64]:
+    def places(self, desk: Desk) -> Ints:
         """Return each record's group; the number of groups for those in none."""
         if self.by is None:
             return np.zeros(len(desk.keep), dtype=np.int64)

@@ -17,14 +17,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.errors import InputError
 from tacit.graphics.kde import kernel_sums, local_bandwidths
 from tacit.stats.concentrated import require_positive
 
-Floats = npt.NDArray[np.float64]
 Statistic = Callable[[Floats], Any]
 
 #: Fewer records are refused, and fewer than the second number not advised.

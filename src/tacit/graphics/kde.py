@@ -17,13 +17,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics.algebra import dot
 from tacit.numerics.elementary import exp
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 ROOT = math.sqrt(2 * math.pi)
 #: Lattice steps in a bandwidth: rounding adds 1/3072 to the square of the bandwidth.
@@ -92,19 +89,6 @@ def kernel_sums(x: Floats, grid: Floats, bandwidth: Floats | float, trim: int = 
     h = np.broadcast_to(np.asarray(bandwidth, dtype=np.float64), x.shape)
     z = exp(-(((grid[:, None] - x[None, :]) / h) ** 2) / 2) / (h * ROOT)
     return less_the_largest(z, trim)
-
-
-def kernel_sums_2d(
-    x: Floats, grids: Sequence[Floats], bandwidth: Sequence[float], scale: Floats, trim: int = 0
-) -> Floats:
-    """Return the sums of product kernels with bandwidths (h_1 s_i, h_2 s_i), at grid points in rows and columns."""
-    one, two = (
-        exp(-(((g[:, None] - x[None, :, j]) / (h * scale)) ** 2) / 2) / (h * scale * ROOT)
-        for j, (g, h) in enumerate(zip(grids, bandwidth, strict=True))
-    )
-    if not trim:
-        return dot(one, two.T)
-    return np.stack([less_the_largest(row[None, :] * two, trim) for row in one])
 
 
 def less_the_largest(z: Floats, trim: int) -> Floats:

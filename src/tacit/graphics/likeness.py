@@ -22,13 +22,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.special import gammainc, gammaln
 
+from tacit.arrays import Floats, Ints
 from tacit.data.checks.readings import in_numbers
 from tacit.data.fingerprint import plain_array
 from tacit.data.microdata import Microdata
 
-Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.uint64]
-Counts = npt.NDArray[np.int64]
 
 #: Columns with so many different values are kept whole, others by the smallest hashes of their records.
 WHOLE = 2048
@@ -68,7 +67,7 @@ class ColumnSketch:
     name: str
     records: int
     values: Words | None
-    counts: Counts | None
+    counts: Ints | None
     smallest: Words
     repeats: Mapping[int, int]
     form: str = ""
@@ -342,7 +341,7 @@ def hash_values(values: pa.Array, salt: str) -> Words:
     return np.frombuffer(b"".join(h.digest() for h in found), dtype="<u8").astype(np.uint64)
 
 
-def smallest_of(values: Words, counts: Counts) -> Words:
+def smallest_of(values: Words, counts: Ints) -> Words:
     """Return the smallest hashes of all (value, occurrence): a sample of the records that every file shares."""
     place = np.repeat(np.arange(len(values)), counts)
     first = np.repeat(np.cumsum(counts) - counts, counts)

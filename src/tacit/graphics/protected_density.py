@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BeforeValidator, Field, model_validator
 
+from tacit.arrays import Floats, Ints
 from tacit.fields import ColumnName, NaturalInt, PositiveFloat
 from tacit.graphics.base import Desk, ProtectedPlot, WithAmplitude
 from tacit.graphics.curves import as_shares, mass_level, smooth, smoothed_amplitude
@@ -26,7 +26,6 @@ from tacit.graphics.protected_histogram import rises
 from tacit.graphics.scale import Scale, find_scale, nice_range
 from tacit.registry import register
 
-Floats = npt.NDArray[np.float64]
 Range = tuple[float, float]
 
 #: A bandwidth below this part of the grid's step shows single points.
@@ -176,7 +175,7 @@ class ProtectedDensity(WithAmplitude):
             return normal_reference(scale.sd, n)
         return silverman(scale.sd, scale.iqr, n)
 
-    def local_classes(self, x: Floats, least: Sequence[float]) -> npt.NDArray[np.int64]:
+    def local_classes(self, x: Floats, least: Sequence[float]) -> Ints:
         """Return the class of each record's bandwidth, from distances in units of the smallest ones."""
         return round_up_to_class(self.beta * nearest_distances(x / np.asarray(least)))
 

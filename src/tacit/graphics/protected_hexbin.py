@@ -6,17 +6,15 @@ import math
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BeforeValidator, Field, model_validator
 
+from tacit.arrays import Floats, Ints
 from tacit.fields import ColumnName
 from tacit.graphics.base import Desk, ProtectedPlot, WithAmplitude
 from tacit.graphics.protected_density import Range, as_ranges
 from tacit.graphics.protected_histogram import rises
 from tacit.graphics.protected_quantiles import find_range
 from tacit.registry import register
-
-Floats = npt.NDArray[np.float64]
 
 
 @register
@@ -85,7 +83,7 @@ class ProtectedHexbin(WithAmplitude):
         )
 
 
-def hexagons(x: Floats, across: int) -> tuple[Floats, npt.NDArray[np.int64]]:
+def hexagons(x: Floats, across: int) -> tuple[Floats, Ints]:
     """Return the centres of hexagons over the unit square, and each record's; the number of them for none.
 
     A point is in the hexagon whose centre is nearest, of two rectangular lattices that are half a step apart.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.fields import ColumnName
 from tacit.graphics.base import USUAL_RHO, Desk, ProtectedPlot, WithAmplitude
 from tacit.graphics.curves import cumulate, invert
@@ -15,8 +15,6 @@ from tacit.graphics.protected_histogram import rises
 from tacit.graphics.protected_quantiles import find_range
 from tacit.graphics.scale import count_bins
 from tacit.registry import register
-
-Floats = npt.NDArray[np.float64]
 
 
 @register

@@ -6,16 +6,14 @@ import math
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.fields import ColumnName
 from tacit.graphics.base import USUAL_RHO, Desk, Protected, ProtectedPlot
 from tacit.graphics.protected_histogram import rises
 from tacit.graphics.scale import find_scale, nice_range
 from tacit.registry import register
-
-Floats = npt.NDArray[np.float64]
 
 #: Candidates between the ends of the range.
 CANDIDATES = 4096

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.fields import ColumnName
 from tacit.graphics.base import Desk, ProtectedPlot, WithAmplitude
 from tacit.graphics.curves import cumulate
@@ -17,8 +17,6 @@ from tacit.graphics.protected_survival import DRAWS
 from tacit.graphics.protected_table import find_places
 from tacit.graphics.scale import count_bins
 from tacit.registry import register
-
-Floats = npt.NDArray[np.float64]
 
 
 @register

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BeforeValidator, Field, model_validator
 
+from tacit.arrays import Flags, Ints
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName
@@ -98,10 +98,10 @@ class ProtectedTable(WithAmplitude):
             {"cells": values.size},
         )
 
-    def faults(self, data: Any) -> list[SdcError]:
+    def _faults(self, data: Microdata) -> list[SdcError]:
         """Add: categories that are not known, more cells than a table holds."""
-        found = super().faults(data)
-        if not isinstance(data, Microdata) or any(c not in data.columns for c in self.columns):
+        found = super()._faults(data)
+        if any(c not in data.columns for c in self.columns):
             return found
         lists = {c: self.listed(data, c) for c in self.columns}
         found += [
@@ -128,9 +128,7 @@ class ProtectedTable(WithAmplitude):
         return self.categories.get(column) or tuple(data.columns[column].labels)
 
 
-def find_places(
-    desk: Desk, column: str, names: tuple[Any, ...]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def find_places(desk: Desk, column: str, names: tuple[Any, ...]) -> tuple[Ints, Flags]:
     """Return each record's place in a list of categories (the last for others), and whether it has a value."""
     coded = desk.data.codes(column)
     where: Mapping[str, int] = {as_text(v): i for i, v in enumerate(names)}

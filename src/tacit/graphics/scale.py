@@ -20,14 +20,12 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.errors import LowUtility
 from tacit.graphics.base import Desk
 from tacit.graphics.curves import cumulate, invert
 from tacit.numerics.algebra import dot
-
-Floats = npt.NDArray[np.float64]
 
 #: Powers of two that are told apart: smaller numbers count as zero, larger ones as the largest.
 SMALLEST, LARGEST = -40, 80

@@ -1,8 +1,7 @@
 """Files: one module per family of formats, found by the file's extension.
 
 A format module has ``read(path, options, engine) -> Loaded`` and, where the format can be written,
-``write(data, path, options)``. ``FORMATS`` names the module of each ending, so that nothing is
-imported before it is needed.
+``write(data, path, options)``, and declares what it holds (:mod:`tacit.io.formats`).
 """
 
 from __future__ import annotations
@@ -15,12 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import narwhals.stable.v2 as nw
 
 from tacit.data.roles import Column
-from tacit.engine.base import Engine
 from tacit.engine.relational import fetch_distinct
 from tacit.errors import (
     DisclosureRefused,
@@ -30,43 +28,12 @@ from tacit.errors import (
     has_lone_surrogate,
     near_match,
 )
+from tacit.io.formats import FileFormat, by_ending, writable
 from tacit.io.options import Options as Options
 from tacit.storage.own_folders import note_begun
 
-FORMATS: Mapping[str, str] = {
-    ".csv": "text",
-    ".tsv": "text",
-    ".txt": "text",
-    ".parquet": "parquet",
-    ".xlsx": "excel",
-    ".xls": "excel",
-    ".ods": "excel",
-    ".sav": "labelled",
-    ".zsav": "labelled",
-    ".dta": "labelled",
-    ".sas7bdat": "labelled",
-    ".xpt": "labelled",
-    ".asc": "argus",
-    ".saf": "argus",
-    ".rda": "argus",
-    ".rds": "argus",
-    ".db": "sql",
-    ".sqlite": "sql",
-    ".sqlite3": "sql",
-    ".duckdb": "sql",
-}
-
-#: Readers of files that hold one table and nothing else; ``cells`` reads a list of cells in any other file.
-TABLE_FORMATS: Mapping[str, str] = {
-    ".table": "tacit.data.cells.table_file.load_table",
-    ".jj": "tacit.io.jj.read_jj",
-    ".csp": "tacit.io.jj.read_jj",
-    ".tab": "tacit.io.tab.read_tab",
-    "cells": "tacit.io.sheets.read_table",
-}
-
-#: Formats a release can be written in.
-WRITABLE: tuple[str, ...] = ("csv", "tsv", "parquet", "xlsx", "sav", "zsav", "dta", "asc", "saf")
+#: Reads a list of cells in a file of records, where a plan says that these are a ready table.
+CELLS = "tacit.io.sheets.read_table"
 
 
 @dataclass(frozen=True)
@@ -82,18 +49,6 @@ class Loaded:
     roles: Mapping[str, Any] = field(default_factory=dict)
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
     source: str | None = None
-
-
-class Format(Protocol):
-    """What a format module gives."""
-
-    def read(self, path: Path, options: Options, engine: Engine) -> Loaded:
-        """Read a file."""
-        ...
-
-    def write(self, data: Any, path: Path, options: Options) -> None:
-        """Write a file."""
-        ...
 
 
 def clean(options: Mapping[str, Any], doer: str = "tacit.read") -> Options:
@@ -118,8 +73,8 @@ def clean(options: Mapping[str, Any], doer: str = "tacit.read") -> Options:
     return Options(**values)
 
 
-def format_of(path: Path) -> Format:
-    """Return the module for a file's extension, or say which extensions are known."""
+def format_of(path: Path) -> FileFormat:
+    """Return the format for a file's extension, or say which extensions are known."""
     ending = path.suffix.lower()
     if path.is_dir():
         if not any(path.glob("**/*.parquet")):
@@ -127,21 +82,18 @@ def format_of(path: Path) -> Format:
                 f"{path.name!r} is a folder, and it holds no Parquet files; name a file in it"
             )
         ending = ".parquet"
-    if ending in TABLE_FORMATS:
+    if ending in by_ending("table"):
         raise UnreadableFile(
             f"{path.name!r} holds a table, not records; read it with tacit.io.read_any"
         )
-    if ending not in FORMATS:
-        hint = near_match(ending, FORMATS)
+    known = by_ending("records")
+    if ending not in known:
+        hint = near_match(ending, known)
         raise UnreadableFile(
             f"cannot tell the format of {path.name!r} from its ending. {hint + ' ' if hint else ''}"
-            f"Known extensions: {', '.join(FORMATS)}."
+            f"Known extensions: {', '.join(known)}."
         )
-    return importlib.import_module(f"tacit.io.{FORMATS[ending]}")
-
-
-#: Formats whose titles are read without blanks at their ends.
-STRIPPED = (".csv", ".tsv", ".txt", ".xlsx")
+    return known[ending]
 
 
 def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: Any) -> Path:
@@ -162,23 +114,24 @@ def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: An
     """
     target = Path(path)
     ending = target.suffix.lower()
-    if ending.lstrip(".") not in WRITABLE:
-        hint = near_match(ending, [f".{w}" for w in WRITABLE])
+    written = [f".{name}" for name in writable("records")]
+    if ending not in written:
+        hint = near_match(ending, written)
         raise InputError(
-            f"cannot write {target.name!r}: known extensions are {', '.join('.' + w for w in WRITABLE)}. {hint}".strip()
+            f"cannot write {target.name!r}: known extensions are {', '.join(written)}. {hint}".strip()
         )
     chosen = clean(options, "write")
     blank = [n for n in data.columns if n != n.strip()]
-    if blank and ending in STRIPPED:
+    form = by_ending("records")[ending]
+    if blank and ending in form.strips_titles:
         raise InputError(
             f"the column name {blank[0]!r} has blanks at its ends, and {ending} files are read without them: "
             "rename the column, or write Parquet"
         )
     for file in (target, *companions(target)):
         refuse_target(file, data.source, overwrite=overwrite)
-    module = format_of_ending(ending)
     with open_beside(target, overwrite=overwrite) as temporary:
-        module.write(with_used_labels(data), temporary, chosen)
+        form.load().write(with_used_labels(data), temporary, chosen)
     return target
 
 
@@ -264,23 +217,21 @@ def read_any(source: Any, *, ready: bool = False, **options: Any) -> Any:
     from tacit.io.read import read
 
     ending = Path(source).suffix.lower() if isinstance(source, str | Path) else ""
-    home = TABLE_FORMATS.get(ending) or (TABLE_FORMATS["cells"] if ready else None)
-    if home is None:
+    form = by_ending("table").get(ending)
+    if form is not None:
+        return form.load_reader()(source, **options)
+    if not ready:
         return read(source, **options)
-    module, _, name = home.rpartition(".")
+    module, _, name = CELLS.rpartition(".")
     return getattr(importlib.import_module(module), name)(source, **options)
-
-
-def format_of_ending(ending: str) -> Format:
-    """Return the module of an ending that is known."""
-    return importlib.import_module(f"tacit.io.{FORMATS[ending]}")
 
 
 def companions(target: Path) -> tuple[Path, ...]:
     """Return the files that are written with a data file: mu-ARGUS needs its metadata."""
-    pairs = {".asc": ".rda", ".saf": ".rds"}
     ending = target.suffix.lower()
-    return (target.with_suffix(pairs[ending]),) if ending in pairs else ()
+    form = by_ending("records").get(ending)
+    beside = None if form is None else form.beside.get(ending)
+    return () if beside is None else (target.with_suffix(beside),)
 
 
 def refuse_target(target: Path, source: str, *, overwrite: bool) -> None:

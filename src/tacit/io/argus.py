@@ -23,10 +23,19 @@ from tacit.engine import text as parser
 from tacit.engine.base import Engine
 from tacit.errors import InputError, UnreadableFile
 from tacit.io import Loaded, Options
+from tacit.io.formats import FileFormat
 from tacit.io.hrc import code_list
 from tacit.io.lines import decode, file_beside, lines_of
 from tacit.io.rda import Description, Variable, read_rda, write_word
 from tacit.io.text import NUMBER
+
+FORMAT = FileFormat(
+    "records",
+    reads=(".asc", ".saf", ".rda", ".rds"),
+    writes=("asc", "saf"),
+    rank=5,
+    beside={".asc": ".rda", ".saf": ".rds"},
+)
 
 DESCRIPTION = {".asc": ".rda", ".saf": ".rds"}
 RECORDS = {".rda": ".asc", ".rds": ".saf"}

@@ -17,10 +17,15 @@ from tacit.data.roles import Column
 from tacit.engine.base import Engine
 from tacit.errors import InputError, SdcWarning, UnreadableFile, near_match, require
 from tacit.io import Loaded, Options, describe
+from tacit.io.formats import FileFormat
 from tacit.io.frames import plain_table
 from tacit.io.hidden import Hidden, find_hidden, refuse_wide_document
 from tacit.io.text import check_names
 from tacit.storage.packed import refuse_bomb
+
+FORMAT = FileFormat(
+    "records", reads=(".xlsx", ".xls", ".ods"), writes=("xlsx",), rank=3, strips_titles=(".xlsx",)
+)
 
 DATA, CODEBOOK = "data", "codebook"
 TITLES = ("column", "type", "description")

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from tacit.data.cells.status import Flags, Status, Statuses, is_empty, is_primary, is_secondary
+from tacit.arrays import Flags, Floats, Ints
+from tacit.data.cells.status import Status, Statuses, is_empty, is_primary, is_secondary
 from tacit.data.decimals import decimals_needed, format_all_digits, tidy_numbers
 from tacit.data.table import Table
 from tacit.errors import UnreadableFile
+from tacit.io.formats import FileFormat
 from tacit.io.lines import (
     iterate_numbered,
     number_at,
@@ -26,7 +27,8 @@ from tacit.io.lines import (
     write_lines,
 )
 
-Floats = npt.NDArray[np.float64]
+FORMAT = FileFormat("table", reads=(".jj", ".csp"), reader="read_jj", rank=2)
+
 Lines = Iterator[tuple[int, str]]
 
 #: Equations are listed as ``id (coefficient)``.
@@ -158,9 +160,7 @@ def read_equations(lines: Lines, n: int, file: Path) -> sparse.csr_array:
     return sparse.csr_array((np.array(values), np.array(columns, dtype=np.int64), ends), (m, n))
 
 
-def read_frequencies(
-    path: Path, n: int
-) -> tuple[npt.NDArray[np.int64], dict[str, npt.NDArray[np.int64]]]:
+def read_frequencies(path: Path, n: int) -> tuple[Ints, dict[str, Ints]]:
     """Read the companion: records and holdings behind each cell."""
     pairs = []
     for number, line in iterate_numbered(path):

@@ -21,8 +21,16 @@ from tacit.data.roles import Column
 from tacit.engine.base import Engine
 from tacit.errors import InputError, UnreadableFile, require
 from tacit.io import Loaded, Options
+from tacit.io.formats import FileFormat
 from tacit.io.frames import plain_table
 from tacit.io.text import check_names
+
+FORMAT = FileFormat(
+    "records",
+    reads=(".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"),
+    writes=("sav", "zsav", "dta"),
+    rank=4,
+)
 
 READERS: Mapping[str, str] = {
     ".sav": "read_sav",

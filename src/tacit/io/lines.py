@@ -10,14 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.data.paths import require_file
 from tacit.engine.text import require_every_record
 from tacit.errors import InputError, UnreadableFile
 from tacit.io import open_beside
-
-Floats = npt.NDArray[np.float64]
 
 PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 

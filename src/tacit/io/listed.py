@@ -11,14 +11,13 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.relations import TOLERANCE, product_equations, roll_up
 from tacit.data.cells.status import Status
 from tacit.data.table import Contributors, Table
 from tacit.errors import InputError, UnreadableFile, near_match
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Totals = Literal["check", "recompute", "free"]
 
 #: Above this many cells, a table of which few are listed keeps only the listed ones.
@@ -222,9 +221,7 @@ def sparse_table(
     )
 
 
-def owners(
-    shape: tuple[int, ...], dimensions: Sequence[Dimension], counts: Ints
-) -> npt.NDArray[np.int64]:
+def owners(shape: tuple[int, ...], dimensions: Sequence[Dimension], counts: Ints) -> Ints:
     """Return a number for the respondent of each singleton, -1 for all others.
 
     A total with a single contributor and the part of it with one have the same contributor.
@@ -254,13 +251,13 @@ def roll_up_cells(array: Floats, dimensions: Sequence[Dimension]) -> Floats:
     return roll_up(ground, dimensions).ravel()
 
 
-def differs(one: Floats, other: Floats) -> npt.NDArray[np.bool_]:
+def differs(one: Floats, other: Floats) -> Flags:
     """Return where two arrays are not the same up to the tolerance of sums."""
     return np.abs(one - other) > TOLERANCE * np.maximum(1.0, np.abs(other))
 
 
 def require_ground(
-    dimensions: Sequence[Dimension], value: Floats, added: Floats, given: npt.NDArray[np.bool_]
+    dimensions: Sequence[Dimension], value: Floats, added: Floats, given: Flags
 ) -> None:
     """Refuse listed totals without any ground cell below them."""
     orphans = np.flatnonzero(given & (value != 0) & (added == 0))
@@ -276,9 +273,7 @@ def require_ground(
             )
 
 
-def merge_tops(
-    top: Floats, dimensions: Sequence[Dimension], given: npt.NDArray[np.bool_]
-) -> Floats:
+def merge_tops(top: Floats, dimensions: Sequence[Dimension], given: Flags) -> Floats:
     """Return the largest contributions of totals: listed ones, else the largest among their parts.
 
     Contributors of different ground cells are taken to be different.

@@ -9,11 +9,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import InputError, UnreadableFile
 from tacit.io.lines import number_at, open_atomically, rows_of, text_of, write_lines
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 COLUMNS = ("i", "j", "p", "v", "p_int_ub")
 KINDS = ("all", "even", "odd")
@@ -151,7 +149,7 @@ class PTable:
         return own, x.ravel(), k.ravel()
 
 
-def block_of(table: PTable, rows: npt.NDArray[np.bool_]) -> Block:
+def block_of(table: PTable, rows: Flags) -> Block:
     """Arrange the rows of one type, and refuse bounds that do not grow to 1."""
     steps = np.unique(table.i[rows])
     groups = [np.flatnonzero(rows & (table.i == step)) for step in steps]

@@ -24,6 +24,7 @@ from tacit.engine.base import ROW, Engine, get_engine
 from tacit.engine.memory import held_table
 from tacit.engine.names import check_usable
 from tacit.errors import ColumnNotFound, InputError
+from tacit.events import Job, Listener, Phase, Stop, ignore_event, never
 from tacit.fields import name_as_text
 from tacit.io import Loaded, Options, clean, format_of, frames, sql, text
 
@@ -47,6 +48,8 @@ def read(
     links: Sequence[str] | Sequence[Sequence[str]] = (),
     hierarchies: Mapping[str, Any] | None = None,
     engine: str | Engine = "duckdb",
+    on_event: Listener = ignore_event,
+    should_stop: Stop = never,
     **options: Any,
 ) -> Microdata:
     """Read a file or take a frame, and say what its columns are.
@@ -76,6 +79,8 @@ def read(
         How columns generalise: a rule or hierarchy from :mod:`tacit.hierarchy`, or the path of a file.
     engine
         ``"duckdb"`` or ``"spark"``, or an engine. A Spark frame stays on Spark by itself.
+    on_event, should_stop
+        Called with events, and asked whether to stop, while reading; see :mod:`tacit.events`.
     **options
         How to read the file: see :class:`tacit.io.Options`.
 
@@ -84,20 +89,26 @@ def read(
     Microdata
         Immutable; the source is never written to.
     """
-    backend = pick_engine(source, engine)
-    data, declared = load(source, backend, clean(options))
-    quasi = named_keys(keys or declared.get("keys", ()))
-    roles: dict[str, Names | None] = {
-        "identifiers": identifiers,
-        "keys": tuple(dict.fromkeys(c for group in quasi.values() for c in group)),
-        "sensitive": sensitive,
-        "weight": declared.get("weight") if weight is None else weight,
-        "household": declared.get("household") if household is None else household,
-        "stratum": stratum,
-        "copy_number": copy_number,
-    }
-    known = with_links(with_roles(data, roles, quasi), links)
-    return with_hierarchies(known, hierarchies or {})
+    job = Job(on_event, should_stop, (Phase("read", "Reading the data"),))
+
+    def work() -> Microdata:
+        job.begin("read")
+        backend = pick_engine(source, engine)
+        data, declared = load(source, backend, clean(options))
+        quasi = named_keys(keys or declared.get("keys", ()))
+        roles: dict[str, Names | None] = {
+            "identifiers": identifiers,
+            "keys": tuple(dict.fromkeys(c for group in quasi.values() for c in group)),
+            "sensitive": sensitive,
+            "weight": declared.get("weight") if weight is None else weight,
+            "household": declared.get("household") if household is None else household,
+            "stratum": stratum,
+            "copy_number": copy_number,
+        }
+        known = with_links(with_roles(data, roles, quasi), links)
+        return with_hierarchies(known, hierarchies or {})
+
+    return job.watch(work)
 
 
 def pick_engine(source: Any, engine: str | Engine) -> Engine:
@@ -136,8 +147,8 @@ def load_file(source: str | Path, options: Options, engine: Engine) -> tuple[Loa
         return sql.read_url(str(source), options, engine), False
     path = Path(source).expanduser()
     require_file(path)
-    module = format_of(path)
-    return module.read(path, options, engine), module.__name__.endswith(".text")  # type: ignore[attr-defined]
+    form = format_of(path)
+    return form.load_reader()(path, options, engine), form.sees_types
 
 
 def adapt(frame: nw.LazyFrame[Any], options: Options, engine: Engine) -> nw.LazyFrame[Any]:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from tacit.data.cells.status import Status
@@ -15,9 +14,17 @@ from tacit.data.decimals import format_all_digits, tidy_numbers
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError
 from tacit.io import write_frame
+from tacit.io.formats import FileFormat
 from tacit.io.frame_files import EXTENSIONS
 
-Floats = npt.NDArray[np.float64]
+FORMAT = FileFormat(
+    "table",
+    reads=(".table",),
+    reader="tacit.data.cells.table_file.load_table",
+    writes=("csv", "parquet", "xlsx"),
+    rank=1,
+)
+
 
 #: The second sheet of a released workbook.
 CROSS_TABLE = "cross-table"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.data.cells.dimension import TOTAL, Dimension
 from tacit.data.cells.status import WORDS, Status
 from tacit.data.hierarchy import Hierarchy
@@ -20,8 +21,6 @@ from tacit.io.excel import workbook_rows
 from tacit.io.hrc import hrc_dimension
 from tacit.io.lines import plain_number, rows_of, text_of
 from tacit.io.listed import Listed, Totals, table_of
-
-Floats = npt.NDArray[np.float64]
 
 SHEETS = {".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"}
 TEXTS = {".csv", ".tsv", ".txt", ".tab", ".dat"}

@@ -19,8 +19,11 @@ from tacit.data.paths import require_file
 from tacit.engine.base import Engine
 from tacit.errors import InputError, UnreadableFile, near_match, require
 from tacit.io import Loaded, Options
+from tacit.io.formats import FileFormat
 from tacit.io.frames import plain_table
 from tacit.io.text import check_names
+
+FORMAT = FileFormat("records", reads=(".db", ".sqlite", ".sqlite3", ".duckdb"), rank=6)
 
 CHUNK = 50_000
 

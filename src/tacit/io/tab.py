@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError, UnreadableFile
+from tacit.io.formats import FileFormat
 from tacit.io.hrc import dimension_of
 from tacit.io.lines import file_beside, numbers_of, rows_of
 from tacit.io.listed import Listed, Totals, table_of
 from tacit.io.rda import Description, Variable, read_rda
+
+FORMAT = FileFormat("table", reads=(".tab",), reader="read_tab", rank=3)
 
 #: What READTABLE's number means.
 ADDITIVITY: Mapping[int, Totals] = {0: "check", 1: "recompute", 2: "free"}
@@ -195,7 +199,7 @@ class Columns:
     def __init__(self, name: str, columns: Mapping[str, Sequence[str]], *, comma: bool) -> None:
         self.name, self.columns, self.comma = name, columns, comma
 
-    def numbers(self, variable: Variable | None) -> npt.NDArray[np.float64] | None:
+    def numbers(self, variable: Variable | None) -> Floats | None:
         """Return a column of numbers; empty fields and ``-`` are 0."""
         if variable is None:
             return None
@@ -240,9 +244,7 @@ def listed_cells(
     )
 
 
-def shadow_sums(
-    shadows: npt.NDArray[np.float64] | None, value: npt.NDArray[np.float64]
-) -> dict[str, npt.NDArray[np.float64]]:
+def shadow_sums(shadows: Floats | None, value: Floats) -> dict[str, Floats]:
     """Return the shadow values, and what rules compare the largest contributions with."""
     if shadows is None:
         return {}
@@ -251,9 +253,7 @@ def shadow_sums(
     return {"shadow": shadows, "rule_total": np.abs(shadows)}
 
 
-def only_unsafe(
-    levels: npt.NDArray[np.float64] | None, status: npt.NDArray[np.int8] | None
-) -> npt.NDArray[np.float64] | None:
+def only_unsafe(levels: Floats | None, status: npt.NDArray[np.int8] | None) -> Floats | None:
     """Return levels of unsafe cells; those of other cells mean nothing."""
     if levels is None or status is None:
         return None
@@ -263,8 +263,8 @@ def only_unsafe(
 def statuses_of(
     description: Description,
     reader: Columns,
-    value: npt.NDArray[np.float64],
-    count: npt.NDArray[np.float64] | None,
+    value: Floats,
+    count: Floats | None,
 ) -> npt.NDArray[np.int8] | None:
     """Return the status of each listed cell from its letter (or number, 1 to 14)."""
     variable = description.first("STATUS")

@@ -23,7 +23,18 @@ from tacit.engine.base import ROW, Engine
 from tacit.engine.memory import held_table
 from tacit.engine.names import check_names as refuse_names
 from tacit.errors import ColumnNotFound, InputError, UnreadableFile
+from tacit.events import can_interrupt
 from tacit.io import Loaded, Options
+from tacit.io.formats import FileFormat
+
+FORMAT = FileFormat(
+    "records",
+    reads=(".csv", ".tsv", ".txt"),
+    writes=("csv", "tsv"),
+    rank=1,
+    strips_titles=(".csv", ".tsv", ".txt"),
+    sees_types=True,
+)
 
 # ``\z`` and not ``$``: on some engines ``$`` also matches before a last line feed.
 INTEGER = r"^(0|-?[1-9][0-9]{0,17})\z"
@@ -60,14 +71,8 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
             "separator must be one plain (ASCII) character, and quote one or empty; neither ends a line"
         )
     names = column_names(path, separator, options, encoding)
-    frame = engine.scan_text(
-        path,
-        names=names,
-        separator=separator,
-        quote=options.quote,
-        header=options.header,
-        encoding=encoding,
-    )
+    form = parser.Form(path, tuple(names), separator, options.quote, options.header, encoding)
+    frame = engine.scan_text(form)
     return Loaded(infer(engine.materialise(frame), names, options, engine))
 
 
@@ -290,6 +295,7 @@ def write_table(
 
     separator = options.separator or ("\t" if path.suffix.lower() == ".tsv" else ",")
     with duckdb.connect() as connection:
+        can_interrupt(connection)
         listed = table.schema.names if names is None else names
         relation = connection.from_arrow(table).project(", ".join(map(quote_identifier, listed)))
         relation.write_csv(

@@ -10,7 +10,7 @@ import numpy as np
 from typing_extensions import TypeVar
 
 from tacit.data.base import Data
-from tacit.errors import PlanError, SdcError
+from tacit.errors import InputError, PlanError, SdcError
 from tacit.registry import lookup
 from tacit.spec import Measure, Method
 
@@ -77,6 +77,11 @@ class Kind(Generic[D]):
     def source_faults(self, plan: Any) -> list[str]:
         """Return what is wrong with reading the source, one fault per cause where possible."""
         return self.read_partly(plan)[1]
+
+    def step_faults(self, steps: Sequence[Method[Any]], data: D) -> list[str]:
+        """Return which steps could not work on the data as the steps before them leave these."""
+        del steps, data
+        return []
 
     # -- looking -------------------------------------------------------------------------------
 
@@ -185,6 +190,13 @@ class Kind(Generic[D]):
         """Read what :meth:`write_private` wrote; None when there is nothing."""
         del folder
         return None
+
+    def reload(self, plan: Any, folder: Path, names: Mapping[str, str]) -> D:
+        """Return the released data as the public folder shows them, with the roles of the plan."""
+        del plan, folder, names
+        raise InputError(
+            f"{self.noun} are not read back from the public folder alone; the confidential one is needed"
+        )
 
     # -- report --------------------------------------------------------------------------------
 

@@ -14,8 +14,9 @@ from tacit.claims import Claim
 from tacit.data.base import Action, claims_of
 from tacit.data.corpus import Corpus, Document
 from tacit.errors import DisclosureRefused
-from tacit.io.corpora import COLUMNS, FORMATS, WRITABLE, read_texts
+from tacit.io.corpora import COLUMNS, read_texts
 from tacit.io.corpora.writing import FOLDER, read_written, write_texts
+from tacit.io.formats import by_ending, writable
 from tacit.kinds.base import Kind
 
 #: What a later verification needs: released texts, known records and claims.
@@ -24,7 +25,7 @@ FULL = "texts.json"
 NAMES = "names.json"
 QUEUE = "review.json"
 #: Endings that records are never read from.
-OWN = tuple(e for e in FORMATS if e != ".txt")
+OWN = tuple(e for e in by_ending("corpus") if e != ".txt")
 
 
 class Texts(Kind[Corpus]):
@@ -32,7 +33,7 @@ class Texts(Kind[Corpus]):
 
     name: ClassVar[str] = "corpus"
     noun: ClassVar[str] = "documents"
-    formats: ClassVar[tuple[str, ...]] = WRITABLE
+    formats: ClassVar[tuple[str, ...]] = writable("corpus")
 
     # -- coming in -----------------------------------------------------------------------------
 
@@ -146,6 +147,11 @@ class Texts(Kind[Corpus]):
         return data.with_documents(
             replace(d, text=written[n]) for n, d in zip(numbered, data, strict=True)
         )
+
+    def reload(self, plan: Any, folder: Path, names: Mapping[str, str]) -> Corpus:
+        """Read the released texts."""
+        del plan
+        return self.read_back(None, folder, names)
 
     def write_private(self, data: Corpus, folder: Path) -> None:
         """Keep which text came from which file, what was known, the claims, and the queue for review."""

@@ -19,8 +19,9 @@ from tacit.data.hierarchies.rules import flat
 from tacit.data.microdata import Microdata
 from tacit.data.roles import WITHHELD
 from tacit.errors import DisclosureRefused, SdcError
-from tacit.io import WRITABLE
+from tacit.io.formats import writable
 from tacit.kinds.base import FORMULA, Kind
+from tacit.kinds.missing import missing_faults
 from tacit.spec import Method
 
 
@@ -29,7 +30,7 @@ class Records(Kind[Microdata]):
 
     name: ClassVar[str] = "records"
     noun: ClassVar[str] = "records"
-    formats: ClassVar[tuple[str, ...]] = WRITABLE
+    formats: ClassVar[tuple[str, ...]] = writable("records")
     shows_all: ClassVar[bool] = True
 
     def holds_source(self, plan: Any) -> bool:
@@ -40,6 +41,10 @@ class Records(Kind[Microdata]):
     def read(self, plan: Any) -> Microdata:
         """Read the source with its roles and hierarchies."""
         return read_section(plan, plan.source, plan.roles.given(), plan.hierarchies)
+
+    def step_faults(self, steps: Sequence[Method[Any]], data: Microdata) -> list[str]:
+        """Return which steps would refuse the missing values that they meet."""
+        return missing_faults(steps, data)
 
     def read_partly(self, plan: Any) -> tuple[Microdata | None, list[str]]:
         """Return the source with the roles and hierarchies that fit, and a fault for each that does not."""
@@ -210,6 +215,14 @@ class Records(Kind[Microdata]):
             # Without the matrices randomised columns can be read but not analysed.
             write_matrices(folder / "matrices.json", public)
         return {self.stem: file.name}
+
+    def reload(self, plan: Any, folder: Path, names: Mapping[str, str]) -> Microdata:
+        """Read the released file with the roles of the plan, as far as its columns were released."""
+        from tacit.io.read import read
+
+        bare = read(folder / names[self.stem])
+        given = {role: only_present(n, bare) for role, n in plan.roles.given().items()}
+        return with_declared(bare, {role: n for role, n in given.items() if n}, {})
 
     def read_back(
         self, data: Microdata | None, folder: Path, names: Mapping[str, str]

@@ -17,14 +17,15 @@ import pyarrow as pa
 from tacit.data.base import Data
 from tacit.data.microdata import Microdata
 from tacit.errors import DisclosureRefused, PlanError, SdcError
-from tacit.io import TABLE_FORMATS, read_any
+from tacit.io import read_any
+from tacit.io.formats import by_ending, writable
 from tacit.kinds.base import FORMULA, Kind
 
 if TYPE_CHECKING:
     from tacit.data.table import Table
 
 #: Extensions of files that hold a ready table and nothing else.
-READY = tuple(e for e in TABLE_FORMATS if e.startswith("."))
+READY = tuple(by_ending("table"))
 FULL = "full.table"
 
 
@@ -33,7 +34,7 @@ class Tables(Kind["Table"]):
 
     name: ClassVar[str] = "table"
     noun: ClassVar[str] = "cells"
-    formats: ClassVar[tuple[str, ...]] = ("csv", "parquet", "xlsx")
+    formats: ClassVar[tuple[str, ...]] = writable("table")
     stem: ClassVar[str] = "table"
 
     # -- coming in -----------------------------------------------------------------------------

@@ -15,10 +15,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from tacit.arrays import Floats, Ints
 
 EPS = float(np.finfo(np.float64).eps)
 #: Numbers that a product holds at a time.

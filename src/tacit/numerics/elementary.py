@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from tacit.arrays import Floats
 
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 HALF_PI_HIGH, HALF_PI_LOW = 1.57079632673412561417e00, 6.07710050650619224932e-11

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from tacit.context import LARGEST_SEED, Progress, ignore_progress
+from tacit.context import LARGEST_SEED
 from tacit.data.base import Data
 from tacit.errors import (
     PlanError,
@@ -18,11 +18,12 @@ from tacit.errors import (
     explain_target,
     near_match,
 )
+from tacit.events import Listener, Stop, ignore_event, never
 from tacit.kinds import Kind, all_kinds, kind_named, kind_of
+from tacit.parameters import parameter_faults
 from tacit.plan.entries import Requirement, collect, requirements
 from tacit.plan.files import read_document, write_document
 from tacit.plan.map_section import map_faults, unfit_candidates
-from tacit.plan.missing import missing_faults
 from tacit.plan.sections import (
     Control,
     MapSpec,
@@ -38,11 +39,16 @@ from tacit.plan.sections import (
 )
 from tacit.release.folders import refuse_target, require_writable
 from tacit.result import as_json_number
-from tacit.spec import Measure, Method, parameter_faults
+from tacit.spec import Measure, Method
 
 if TYPE_CHECKING:
+    from tacit.data.corpus import Corpus
+    from tacit.data.fit import JointFit
+    from tacit.data.table import Table
     from tacit.release.release import Release
 
+#: Data of which a release is of the same kind; a plan may make a table from records.
+K = TypeVar("K", "Table", "Corpus", "JointFit")
 #: The version of the plan format; a plan of another version is refused.
 VERSION = 1
 
@@ -400,7 +406,7 @@ class Plan(BaseModel):
             for i, s in enumerate(self.steps, 1)
             if s.asks_register and self.population is None
         ]
-        found += [] if found else missing_faults(self.steps, data)
+        found += [] if found else kind_of(data).step_faults(self.steps, data)
         out = self.released_kind(name)
         if out != name:
             return [*found, *kind_named(out).build_faults(self, data)]
@@ -475,14 +481,34 @@ class Plan(BaseModel):
 
     # -- running ---------------------------------------------------------------------------------
 
+    @overload
+    def run(
+        self,
+        data: K,
+        *,
+        seed: int | None = None,
+        on_event: Listener = ignore_event,
+        should_stop: Stop = never,
+    ) -> Release[K]: ...
+
+    @overload
     def run(
         self,
         data: Data | None = None,
         *,
         seed: int | None = None,
-        progress: Progress = ignore_progress,
-        should_stop: Callable[[], bool] = lambda: False,
-    ) -> Release:
+        on_event: Listener = ignore_event,
+        should_stop: Stop = never,
+    ) -> Release[Any]: ...
+
+    def run(
+        self,
+        data: Data | None = None,
+        *,
+        seed: int | None = None,
+        on_event: Listener = ignore_event,
+        should_stop: Stop = never,
+    ) -> Release[Any]:
         """Apply the steps and measure before and after.
 
         Parameters
@@ -491,12 +517,12 @@ class Plan(BaseModel):
             The data; by default the plan's own source is read.
         seed
             Overrides the plan's seed. Each step draws from its own child of it.
-        progress, should_stop
-            Called while working; see :class:`tacit.context.Context`.
+        on_event, should_stop
+            Called with events, and asked whether to stop, while working; see :mod:`tacit.events`.
         """
         from tacit.plan.run import run_plan
 
-        return run_plan(self, data, seed=seed, progress=progress, should_stop=should_stop)
+        return run_plan(self, data, seed=seed, on_event=on_event, should_stop=should_stop)
 
 
 def changed_elsewhere(plan: Plan, number: int, data: Data) -> frozenset[str]:

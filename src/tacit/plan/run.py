@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.context import Context, Progress
+from tacit.context import Context
 from tacit.data.base import Data
 from tacit.data.roles import SINGLE
 from tacit.errors import PlanError, SdcError, SdcWarning
+from tacit.events import Job, Listener, Phase, Stop, Stretch
 from tacit.kinds import kind_named, kind_of
 from tacit.numerics.streams import fresh_seed
 from tacit.plan.model import Plan, changed_elsewhere
@@ -35,8 +36,8 @@ class Desk:
     ----------
     seed
         The run's seed.
-    progress, should_stop
-        See :class:`tacit.context.Context`.
+    job
+        The job of the run, divided into parts.
     source
         Fingerprint of the source. The numbers of each step then depend on it and on the step's parameters
         besides the seed: two runs that differ in either have no noise in common that could be taken out.
@@ -47,19 +48,22 @@ class Desk:
     """
 
     seed: int
-    progress: Progress
-    should_stop: Callable[[], bool]
+    job: Job
     source: str | None = None
     register: Data | None = None
 
-    def context(self, step: int, spec: Spec) -> Context:
+    @classmethod
+    def for_study(cls, plan: Plan, seed: int, should_stop: Stop, register: Any = None) -> Desk:
+        """Return the desk of a run whose result is looked at and never released: it reports nothing."""
+        return cls(seed, Job(should_stop=should_stop, phases=run_parts(plan)), register=register)
+
+    def context(self, step: int, spec: Spec, work: Stretch) -> Context:
         """Return the context of one step or measure."""
         return Context.start(
             self.seed,
             step=step,
             key=None if self.source is None else stream_key(spec, self.source),
-            progress=self.progress,
-            should_stop=self.should_stop,
+            work=work,
         )
 
 
@@ -68,28 +72,46 @@ def stream_key(spec: Spec, source: str) -> bytes:
     return json.dumps([source, spec.to_dict()], sort_keys=True, default=str).encode()
 
 
+def run_parts(plan: Plan) -> tuple[Phase, ...]:
+    """Return what running a plan consists of, with what each part usually takes of the whole."""
+    n = len(plan.steps)
+    return (
+        Phase("read", "Reading the data", 2),
+        Phase("check", "Checking the plan against the data", 1),
+        *(
+            Phase("protect", f"Step {i} of {n}: {s.title()}", 10)
+            for i, s in enumerate(plan.steps, 1)
+        ),
+        Phase("protect", "Comparing the protected data with the original", 1),
+        Phase("measure", "Measuring before protection", 5),
+        Phase("measure", "Measuring after protection", 5),
+    )
+
+
 def run_plan(
-    plan: Plan,
-    data: Data | None,
-    *,
-    seed: int | None,
-    progress: Progress,
-    should_stop: Callable[[], bool],
+    plan: Plan, data: Data | None, *, seed: int | None, on_event: Listener, should_stop: Stop
 ) -> Release:
     """Read, check, apply the steps, build what they need in between, and measure before and after."""
+    job = Job(on_event, should_stop, run_parts(plan))
+    return job.watch(lambda: run_parts_of(plan, data, seed, job))
+
+
+def run_parts_of(plan: Plan, data: Data | None, seed: int | None, job: Job) -> Release:
+    """Run a plan, part by part of its job."""
     if plan.map is not None and not plan.steps:
         raise PlanError("the plan has no steps; choose some with tacit map and add them")
     plan, lost = plan.find_files()
     if lost:
         raise PlanError("the plan cannot run", lost)
-    progress("reading", None)
+    job.begin("read")
     source = plan.read() if data is None else data
+    job.begin("check")
     plan.check(source)
     root = next((s for s in (seed, plan.seed) if s is not None), None)
     ledger = Ledger.start(fresh_seed() if root is None else root, source)
     asked = any(s.asks_register for s in plan.steps)
     people = kind_of(source).read_register(plan, source) if asked else None
-    desk = Desk(ledger.seed, progress, should_stop, ledger.source_fingerprint, people)
+    desk = Desk(ledger.seed, job, ledger.source_fingerprint, people)
     plan = plan.with_(seed=desk.seed, roles=plan.roles if plan.roles.given() else roles_of(source))
     studied = root is not None
     baseline, released, ledger, linked = apply_steps(plan, source, desk, ledger)
@@ -132,25 +154,27 @@ def protect(
     out = plan.released_kind(source.kind)
     current, baseline = source, None
     for i, step in enumerate(plan.steps, 1):
-        current = convert(plan, current, step.acts_on().kind, desk, watch)
+        work = desk.job.begin("protect")
+        current = convert(plan, current, step.acts_on().kind, work, watch)
         if baseline is None and current.kind == out and not step.prepares:
             baseline = current
-        ctx = desk.context(i, step)
+        ctx = desk.context(i, step, work)
         ctx.elsewhere = changed_elsewhere(plan, i, current)
         ctx.register = desk.register if step.asks_register else None
         after, warned = apply_step(step, current, ctx, i)
         watch(i, current, after, warned)
         current = after
-    current = convert(plan, current, out, desk, watch)
+    current = convert(plan, current, out, desk.job.begin("protect"), watch)
     return current if baseline is None else baseline, kind_of(current).withhold(current)
 
 
-def convert(plan: Plan, current: Data, wanted: str, desk: Desk, watch: Watch) -> Data:
+def convert(plan: Plan, current: Data, wanted: str, work: Stretch, watch: Watch) -> Data:
     """Return the data as the kind that the next step needs, built where they are another."""
     if current.kind == wanted:
         return current
-    desk.progress(f"building a {wanted}", None)
-    made = kind_named(wanted).build(plan, current)
+    made_of = kind_named(wanted)
+    work.tick(f"making {made_of.noun}")
+    made = made_of.build(plan, current)
     watch(0, current, made, ())
     return made
 
@@ -226,28 +250,34 @@ def measure_release(
         warnings.warn(sentence, SdcWarning, stacklevel=2)
     prepared_only = baseline is released and any(s.prepares for s in plan.steps)
 
-    def take(measures: Sequence[Measure[Any]], data: Data, when: str, first: int) -> list[Result]:
-        results = []
-        for i, measure in enumerate(measures, first):
-            if when == "before" and measure.compares:
-                continue
-            desk.progress(f"measuring {measure.kind} {when}", None)
-            results.append(
-                measure.measure(
-                    data,
-                    original=baseline,
-                    register=register,
-                    control=control,
-                    context=desk.context(MEASURES + i, measure),
-                )
-            )
-        return results
-
     looking = [m for m in usable if not m.publishes]
-    plots = take_plots([m for m in usable if m.publishes], source, desk, studied=studied)
-    before = [] if prepared_only else take(looking, baseline, "before", 0)
-    after = take(looking, released, "after", 0)
-    needed = take([r.measure for r in plan.require], released, "after", len(usable))
+    drawn = [m for m in usable if m.publishes]
+    alone = [] if prepared_only else [(i, m) for i, m in enumerate(looking) if not m.compares]
+    wanted_after = [*enumerate(looking), *enumerate((r.measure for r in plan.require), len(usable))]
+
+    def take(
+        numbered: Sequence[tuple[int, Measure[Any]]], data: Data, work: Stretch, done: int = 0
+    ) -> list[Result]:
+        return [
+            measure.measure(
+                data,
+                original=baseline,
+                register=register,
+                control=control,
+                context=desk.context(
+                    MEASURES + i,
+                    measure,
+                    work.part(done + k, done + len(numbered), f"{work.text}: {measure.title()}"),
+                ),
+            )
+            for k, (i, measure) in enumerate(numbered)
+        ]
+
+    work = desk.job.begin("measure")
+    plots = take_plots(drawn, source, desk, work.part(0, 1 + len(alone)), studied=studied)
+    before = take(alone, baseline, work, 1)
+    found = take(wanted_after, released, desk.job.begin("measure"))
+    after, needed = found[: len(looking)], found[len(looking) :]
     unmet = [s for r, found in zip(plan.require, needed, strict=True) if (s := r.shortfall(found))]
     unmet += told[1]
     return Release(
@@ -287,13 +317,13 @@ def untold(plan: Plan, baseline: Data, linked: Data, released: Data) -> tuple[li
 
 
 def take_plots(
-    measures: Sequence[Measure[Any]], source: Data, desk: Desk, *, studied: bool
+    measures: Sequence[Measure[Any]], source: Data, desk: Desk, work: Stretch, *, studied: bool
 ) -> list[Any]:
     """Take what is published by itself, of the source: its noise protects, and its budget is that of the source."""
     found: list[Any] = []
     for i, measure in enumerate(measures):
-        desk.progress(f"drawing {measure.kind}", None)
-        plot: Any = measure.measure(source, context=desk.context(PLOTS + i, measure))
+        part = work.part(i, len(measures), f"Drawing: {measure.title()}")
+        plot: Any = measure.measure(source, context=desk.context(PLOTS + i, measure, part))
         found.append(plot.for_study() if studied else plot)
     return found
 

@@ -19,7 +19,7 @@ from pydantic import (
 from tacit.errors import InvalidParameter
 from tacit.fields import ColumnName, name_as_text
 from tacit.io.options import Options
-from tacit.spec import parameter_faults
+from tacit.parameters import parameter_faults
 
 
 def as_list(value: Any) -> Any:

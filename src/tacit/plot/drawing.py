@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import EngineError
+from tacit.events import can_interrupt
 from tacit.limits import address_limit, in_words
 
 #: The address space that the library reserves, in bytes.
@@ -64,6 +65,10 @@ def ask(request: str) -> str:
         line = process.stdout.readline()
     except OSError:
         line = ""
+    except BaseException:
+        # What it answers later belongs to nobody.
+        put_down()
+        raise
     if line.endswith("\n"):
         return line
     put_down()
@@ -98,6 +103,19 @@ def take_own_lock() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=take_own_lock)
+
+
+class Pencil:
+    """The process that draws, as a job that is to stop sees it."""
+
+    def interrupt(self) -> None:
+        """End what is being drawn."""
+        if _pencil is not None and _pencil[0] == os.getpid():
+            _pencil[1].kill()
+
+
+PENCIL = Pencil()
+can_interrupt(PENCIL)
 
 
 @atexit.register

@@ -14,6 +14,7 @@ from tacit.plot.parts import (
     end_label,
     end_labels,
     heading,
+    layer,
     list_parts,
     numbers_axis,
     one_each,
@@ -28,10 +29,7 @@ from tacit.plot.theme import AFTER, BEFORE, GRID, PALETTE, TRACK, WARNING, WARNI
 GAP = 0.004
 
 #: The layer that prints a number on top of an upright bar.
-ON_TOP: dict[str, Any] = {
-    "mark": {"type": "text", "dy": -7, "fontSize": 10},
-    "encoding": {"text": {"field": "text"}},
-}
+ON_TOP: dict[str, Any] = layer({"type": "text", "dy": -7, "fontSize": 10}, text={"field": "text"})
 
 WHEN = one_each("when", ["before", "after"], [BEFORE, AFTER])
 
@@ -220,16 +218,14 @@ def class_sizes_before_after(
     ]
     small = [label for label, bound in low.items() if k and bound < k]
     top = count_axis(rows)["scale"]["domain"][1]
-    shade = {
-        "data": {"values": [{"size": label, "records": top} for label in small]},
-        "mark": {"type": "bar", "color": WARNING_GROUND, "width": {"band": 1.25}},
-        "encoding": {"x": size_axis(rows), "y": count_axis(rows)},
-    }
-    note = {
-        "data": {
-            "values": [{"size": s, "records": top, "text": f"below k = {k}"} for s in small[:1]]
-        },
-        "mark": {
+    shade = layer(
+        {"type": "bar", "color": WARNING_GROUND, "width": {"band": 1.25}},
+        [{"size": label, "records": top} for label in small],
+        x=size_axis(rows),
+        y=count_axis(rows),
+    )
+    note = layer(
+        {
             "type": "text",
             "align": "left",
             "baseline": "top",
@@ -237,8 +233,11 @@ def class_sizes_before_after(
             "dy": 4,
             "color": WARNING,
         },
-        "encoding": {"x": size_axis(rows), "y": count_axis(rows), "text": {"field": "text"}},
-    }
+        [{"size": s, "records": top, "text": f"below k = {k}"} for s in small[:1]],
+        x=size_axis(rows),
+        y=count_axis(rows),
+        text={"field": "text"},
+    )
     pairs = {
         "data": {"values": rows},
         "encoding": {
@@ -336,24 +335,24 @@ def levels(
         "width": min(WIDTH - 160, 60 * tallest + 120),
         "height": {"step": 26},
         "layer": [
-            {
-                "data": {"values": rows},
-                "mark": {"type": "bar", "height": 13, "cornerRadius": 1},
-                "encoding": {
-                    "y": name,
-                    "x": {**along, "field": "from"},
-                    "x2": {"field": "to"},
-                    "color": {
-                        "condition": {"test": "datum.filled", "value": AFTER},
-                        "value": TRACK,
-                    },
+            layer(
+                {"type": "bar", "height": 13, "cornerRadius": 1},
+                rows,
+                y=name,
+                x={**along, "field": "from"},
+                x2={"field": "to"},
+                color={
+                    "condition": {"test": "datum.filled", "value": AFTER},
+                    "value": TRACK,
                 },
-            },
-            {
-                "data": {"values": words},
-                "mark": {"type": "text", "align": "left", "dx": 10},
-                "encoding": {"y": name, "x": {**along, "field": "at"}, "text": {"field": "text"}},
-            },
+            ),
+            layer(
+                {"type": "text", "align": "left", "dx": 10},
+                words,
+                y=name,
+                x={**along, "field": "at"},
+                text={"field": "text"},
+            ),
         ],
     }
     shown = "; ".join(f"{w['name']} level {w['text']}" for w in words)
@@ -409,18 +408,13 @@ def column_changes(
         "height": {"step": 24},
         "encoding": {"y": {"field": "name", "type": "nominal", "sort": None, "title": None}},
         "layer": [
-            {
-                "mark": {"type": "bar", "height": 12, "color": TRACK},
-                "encoding": {"x": {**axis, "field": "full"}},
-            },
-            {
-                "mark": {"type": "bar", "height": 12},
-                "encoding": {"x": {**axis, "field": "share"}},
-            },
-            {
-                "mark": {"type": "text", "align": "left", "dx": 8},
-                "encoding": {"x": {**axis, "field": "full"}, "text": {"field": "text"}},
-            },
+            layer({"type": "bar", "height": 12, "color": TRACK}, x={**axis, "field": "full"}),
+            layer({"type": "bar", "height": 12}, x={**axis, "field": "share"}),
+            layer(
+                {"type": "text", "align": "left", "dx": 8},
+                x={**axis, "field": "full"},
+                text={"field": "text"},
+            ),
         ],
     }
     shown = "; ".join(f"{r['name']} {r['text']}" for r in rows[: 2 * SPOKEN])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.plot.chart import Chart
-from tacit.plot.parts import SPOKEN, heading, short_number
+from tacit.plot.parts import SPOKEN, heading, layer, short_number
 from tacit.plot.theme import INK_SOFT, PALETTE, WARNING
 
 WIDTH = 360
@@ -80,19 +80,15 @@ def flows(
         "width": WIDTH,
         "height": height,
         "layer": [
-            {
-                "data": {
-                    "values": bands(left, links, places, (1 - space) / (sum(sizes[0]) or 1.0))
-                },
-                "mark": {"type": "area", "opacity": 0.38, "interpolate": "linear", "line": False},
-                "encoding": {
-                    "x": axis("x", [0, 1]),
-                    "y": axis("low", [1, 0]),
-                    "y2": {"field": "high"},
-                    "detail": {"field": "band"},
-                    "color": colours(),
-                },
-            },
+            layer(
+                {"type": "area", "opacity": 0.38, "interpolate": "linear", "line": False},
+                bands(left, links, places, (1 - space) / (sum(sizes[0]) or 1.0)),
+                x=axis("x", [0, 1]),
+                y=axis("low", [1, 0]),
+                y2={"field": "high"},
+                detail={"field": "band"},
+                color=colours(),
+            ),
             *side_layers(left, sizes[0], places[0], at=0.0, unit=unit),
             *side_layers(right, sizes[1], places[1], at=1.0, unit=unit),
         ],
@@ -185,32 +181,23 @@ def side_layers(
     place = {"x": axis("from" if first else "to", [0, 1]), "y": axis("middle", [1, 0])}
     noted = [row for row in rows if row["note"]]
     return [
-        {
-            "data": {"values": rows},
-            "mark": {"type": "rect"},
-            "encoding": {
-                "x": axis("from", [0, 1]),
-                "x2": {"field": "to"},
-                "y": axis("low", [1, 0]),
-                "y2": {"field": "high"},
-                "color": colours(),
-            },
-        },
-        {
-            "data": {"values": [row for row in rows if not row["note"]]},
-            "mark": words,
-            "encoding": {**place, "text": {"field": "label"}},
-        },
-        {
-            "data": {"values": noted},
-            "mark": {**words, "dy": -6},
-            "encoding": {**place, "text": {"field": "label"}},
-        },
-        {
-            "data": {"values": noted},
-            "mark": {**words, "dy": 7, "fontSize": 10, "color": INK_SOFT},
-            "encoding": {**place, "text": {"field": "note"}},
-        },
+        layer(
+            {"type": "rect"},
+            rows,
+            x=axis("from", [0, 1]),
+            x2={"field": "to"},
+            y=axis("low", [1, 0]),
+            y2={"field": "high"},
+            color=colours(),
+        ),
+        layer(words, [row for row in rows if not row["note"]], **place, text={"field": "label"}),
+        layer({**words, "dy": -6}, noted, **place, text={"field": "label"}),
+        layer(
+            {**words, "dy": 7, "fontSize": 10, "color": INK_SOFT},
+            noted,
+            **place,
+            text={"field": "note"},
+        ),
     ]
 
 

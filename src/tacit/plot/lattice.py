@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tacit.plot.chart import Chart
-from tacit.plot.parts import WIDTH, heading, one_each, quantity, short_number
+from tacit.plot.parts import WIDTH, heading, layer, one_each, quantity, short_number
 from tacit.plot.theme import AFTER, BEFORE, INK
 
 #: More nodes than this are thinned out, height by height; the best of each height stay.
@@ -40,13 +40,11 @@ def draw_lattice(rows: Sequence[Row], *, keys: Sequence[str], value: str, nodes:
             "y": quantity("value", value),
         },
         "layer": [
-            {
-                "mark": {"type": "point", "filled": True, "size": 34, "opacity": 0.75},
-                "encoding": {
-                    "color": one_each("state", states, (AFTER, BEFORE)),
-                    "shape": one_each("state", states, ("circle", "cross")),
-                },
-            },
+            layer(
+                {"type": "point", "filled": True, "size": 34, "opacity": 0.75},
+                color=one_each("state", states, (AFTER, BEFORE)),
+                shape=one_each("state", states, ("circle", "cross")),
+            ),
             {
                 "transform": [{"filter": "datum.best"}],
                 "mark": {

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.plot.chart import Chart
-from tacit.plot.parts import category, heading, list_parts, one_each, quantity, short_number
+from tacit.plot.parts import category, heading, layer, list_parts, one_each, quantity, short_number
 from tacit.plot.theme import AFTER, BEFORE, GRID, INK, PALETTE, WARNING
 
-Floats = npt.NDArray[np.float64]
 #: Dashes beside the colours, so that lines differ in grey print too.
 DASHES = ([1, 0], [5, 3], [2, 2], [8, 3, 2, 3])
 #: The options of an axis of shares from 0 to 100 per cent.
@@ -164,10 +163,7 @@ def extrapolation(
             },
             "layer": [
                 {"mark": {"type": "line", "strokeDash": [3, 3], "color": "#8a94a0"}},
-                {
-                    "mark": {"type": "point", "filled": True, "size": 60},
-                    "encoding": {"color": kinds},
-                },
+                layer({"type": "point", "filled": True, "size": 60}, color=kinds),
             ],
         },
         "resolve": {"scale": {"y": "independent"}},
@@ -202,17 +198,12 @@ def intervals(
             "color": one_each("series", series, colours),
         },
         "layer": [
-            {
-                "mark": {"type": "rule", "strokeWidth": 2},
-                "encoding": {
-                    "x": quantity("low", x, scale={"zero": False}),
-                    "x2": {"field": "high"},
-                },
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 50, "opacity": 1},
-                "encoding": {"x": quantity("at", x)},
-            },
+            layer(
+                {"type": "rule", "strokeWidth": 2},
+                x=quantity("low", x, scale={"zero": False}),
+                x2={"field": "high"},
+            ),
+            layer({"type": "point", "filled": True, "size": 50, "opacity": 1}, x=quantity("at", x)),
         ],
     }
     shown = list_parts(f"{v['name']}, {v['series']} {short_number(v['at'])}" for v in values)
@@ -242,16 +233,14 @@ def histogram(
     several = len(counts) > 1
     along = {"bin": {"binned": True}, "scale": {"zero": False}, **(x_axis or {})}
     colour = {"color": one_each("series", list(counts), colours)} if several else {}
-    bars: dict[str, Any] = {
-        "data": {"values": rows},
-        "mark": {"type": "bar", **({"opacity": 0.55} if several else {})},
-        "encoding": {
-            "x": quantity("from", x, **along),
-            "x2": {"field": "to"},
-            "y": quantity("n", y, stack=None, **({"axis": {"format": ".0%"}} if shares else {})),
-            **colour,
-        },
-    }
+    bars: dict[str, Any] = layer(
+        {"type": "bar", **({"opacity": 0.55} if several else {})},
+        rows,
+        x=quantity("from", x, **along),
+        x2={"field": "to"},
+        y=quantity("n", y, stack=None, **({"axis": {"format": ".0%"}} if shares else {})),
+        **colour,
+    )
     spec = {
         "title": heading(title, subtitle),
         "width": 480,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from tacit.arrays import Floats, Ints
+
 #: A crossing: the corner of the grid where its edge starts, and the axis along which the edge runs.
 Edge = tuple[int, int, int]
 
 
-def classify(values: Floats, classes: int) -> npt.NDArray[np.int64]:
+def classify(values: Floats, classes: int) -> Ints:
     """Return the class 0, 1, ... of each value: equal parts from 0 to the largest."""
     positive = np.maximum(values, 0.0)
     parts = positive / (positive.max() or 1.0) * classes

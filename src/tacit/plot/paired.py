@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import InputError
 from tacit.plot.chart import Chart
-from tacit.plot.parts import heading, one_each, quantity
+from tacit.plot.parts import heading, layer, one_each, quantity
 from tacit.plot.theme import AFTER, GRID, INK_SOFT, PALETTE, WARNING
-
-Floats = npt.NDArray[np.float64]
 
 SIDE = 320
 #: Points drawn of each file at most; every so-manieth record in the order of the original values.
@@ -46,14 +44,12 @@ def scatter(
         "height": SIDE,
         "layer": [
             diagonal(low, high),
-            {
-                "data": {"values": rows},
-                "mark": {"type": "point", "filled": True, "size": 14, "opacity": 0.45},
-                "encoding": {
-                    "x": axis("x", f"{name}, original", low, high),
-                    "y": axis("y", f"{name}, masked", low, high),
-                },
-            },
+            layer(
+                {"type": "point", "filled": True, "size": 14, "opacity": 0.45},
+                rows,
+                x=axis("x", f"{name}, original", low, high),
+                y=axis("y", f"{name}, masked", low, high),
+            ),
         ],
     }
     r = correlations(np.column_stack([x, y]))[0, 1]
@@ -68,7 +64,7 @@ def scatter(
 def draw_fitted_points(
     x: Floats,
     y: Floats,
-    marked: npt.NDArray[np.bool_],
+    marked: Flags,
     *,
     line: tuple[float, float],
     names: tuple[str, str],
@@ -89,11 +85,7 @@ def draw_fitted_points(
         "height": 300,
         "encoding": {"x": quantity("x", names[0]), "y": quantity("y", names[1])},
         "layer": [
-            {
-                "data": {"values": rows},
-                "mark": {"type": "point", "size": 22, "opacity": 0.7},
-                "encoding": {"color": colour},
-            },
+            layer({"type": "point", "size": 22, "opacity": 0.7}, rows, color=colour),
             {
                 "data": {"values": ends if np.isfinite(b) else []},
                 "mark": {"type": "line", "color": INK_SOFT},
@@ -288,10 +280,10 @@ def deciles(
                 "encoding": where,
                 "layer": [
                     {"mark": {"type": "point", "filled": True, "size": 55}},
-                    {
-                        "mark": {"type": "text", "dx": -9, "dy": -7, "color": INK_SOFT},
-                        "encoding": {"text": {"field": "label"}},
-                    },
+                    layer(
+                        {"type": "text", "dx": -9, "dy": -7, "color": INK_SOFT},
+                        text={"field": "label"},
+                    ),
                 ],
             },
         ],
@@ -379,12 +371,12 @@ def require(x: Floats, least: int) -> None:
         raise InputError(f"the chart needs {least} or more records without missing values")
 
 
-def space_evenly(n: int) -> npt.NDArray[np.int64]:
+def space_evenly(n: int) -> Ints:
     """Return at most POINTS evenly spaced places among n."""
     return np.unique(np.linspace(0, max(n - 1, 0), min(n, POINTS)).astype(np.int64))[:n]
 
 
-def thin_points(x: Floats) -> npt.NDArray[np.int64]:
+def thin_points(x: Floats) -> Ints:
     """Return positions of at most POINTS values, evenly spaced by rank, both extremes among them."""
     order = np.argsort(x, kind="stable")
     if len(x) <= POINTS:
@@ -414,14 +406,12 @@ def axis(field: str, title: str, low: float, high: float) -> dict[str, Any]:
 def diagonal(low: float, high: float) -> dict[str, Any]:
     """Return the line on which nothing has changed."""
     ends = [{"x": low, "y": low}, {"x": high, "y": high}]
-    return {
-        "data": {"values": ends},
-        "mark": {"type": "line", "color": INK_SOFT, "strokeWidth": 1, "strokeDash": [4, 3]},
-        "encoding": {
-            "x": {"field": "x", "type": "quantitative"},
-            "y": {"field": "y", "type": "quantitative"},
-        },
-    }
+    return layer(
+        {"type": "line", "color": INK_SOFT, "strokeWidth": 1, "strokeDash": [4, 3]},
+        ends,
+        x={"field": "x", "type": "quantitative"},
+        y={"field": "y", "type": "quantitative"},
+    )
 
 
 def panel(

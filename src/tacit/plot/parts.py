@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tacit.plot.theme import INK_SOFT, PALETTE
@@ -56,6 +56,14 @@ def numbers_axis(values: Sequence[float], title: str) -> dict[str, Any]:
         scale={"domain": domain, "nice": False},
         axis={"format": ",.6~r" if top >= 1e-3 else ".3~g", "tickCount": 4},
     )
+
+
+def layer(
+    mark: str | Mapping[str, Any], rows: Sequence[Any] | None = None, /, **encoding: Any
+) -> dict[str, Any]:
+    """Return one layer of a chart, on rows of its own or on those of the chart."""
+    own = {} if rows is None else {"data": {"values": rows}}
+    return {**own, "mark": mark, "encoding": encoding}
 
 
 def end_label() -> dict[str, Any]:

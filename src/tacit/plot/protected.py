@@ -7,14 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tacit.plot.chart import Chart
 from tacit.plot.lines import DASHES, SHARES
-from tacit.plot.parts import category, heading, list_parts, one_each, quantity, short_number
+from tacit.plot.parts import category, heading, layer, list_parts, one_each, quantity, short_number
 from tacit.plot.theme import AFTER, BEFORE, INK, INK_SOFT, PALETTE
 
-Floats = npt.NDArray[np.float64]
 Record = Mapping[str, Any]
 
 WIDTH, HEIGHT = 520, 260
@@ -84,24 +82,18 @@ def histogram(record: Record) -> Chart:
     ]
     axis = {"axis": {"format": ".0%"}} if shares else {}
     layers: list[dict[str, Any]] = [
-        {
-            "mark": {"type": "bar", "color": AFTER, "opacity": 0.8},
-            "encoding": {
-                "x": quantity(
-                    "from", record["columns"][0], bin={"binned": True}, scale={"zero": False}
-                ),
-                "x2": {"field": "to"},
-                "y": quantity("n", "share" if shares else "records", **axis),
-            },
-        },
-        {
-            "mark": {"type": "rule", "color": INK, "strokeWidth": 1.2},
-            "encoding": {
-                "x": same("middle"),
-                "y": same("low"),
-                "y2": {"field": "high"},
-            },
-        },
+        layer(
+            {"type": "bar", "color": AFTER, "opacity": 0.8},
+            x=quantity("from", record["columns"][0], bin={"binned": True}, scale={"zero": False}),
+            x2={"field": "to"},
+            y=quantity("n", "share" if shares else "records", **axis),
+        ),
+        layer(
+            {"type": "rule", "color": INK, "strokeWidth": 1.2},
+            x=same("middle"),
+            y=same("low"),
+            y2={"field": "high"},
+        ),
     ]
     more = words("lines: plus and minus two amplitudes", "" if shares else outside(record))
     if record.get("reference"):
@@ -132,11 +124,12 @@ def normal_curve(edges: Sequence[float], values: Sequence[float]) -> dict[str, A
     width = np.interp(at, middles, widths)
     curve = total * width * np.exp(-(((at - mean) / sd) ** 2) / 2) / (sd * math.sqrt(2 * math.pi))
     rows = [{"at": float(a), "normal": float(v)} for a, v in zip(at, curve, strict=True)]
-    return {
-        "data": {"values": rows},
-        "mark": {"type": "line", "color": PALETTE[1], "strokeWidth": 2},
-        "encoding": {"x": same("at"), "y": same("normal")},
-    }
+    return layer(
+        {"type": "line", "color": PALETTE[1], "strokeWidth": 2},
+        rows,
+        x=same("at"),
+        y=same("normal"),
+    )
 
 
 def density(record: Record) -> Chart:
@@ -160,13 +153,11 @@ def density(record: Record) -> Chart:
         "height": HEIGHT,
         "encoding": {"x": quantity("at", name, **across)},
         "layer": [
-            {
-                "mark": {"type": "area", **BAND},
-                "encoding": {
-                    "y": quantity("low", y, axis={"format": "~g", "tickCount": 5}),
-                    "y2": {"field": "high"},
-                },
-            },
+            layer(
+                {"type": "area", **BAND},
+                y=quantity("low", y, axis={"format": "~g", "tickCount": 5}),
+                y2={"field": "high"},
+            ),
             {"mark": {"type": "line"}, "encoding": {"y": quantity("f", y)}},
         ],
     }
@@ -190,10 +181,10 @@ def quantiles(record: Record) -> Chart:
         "layer": [
             {"mark": {"type": "line", "color": BEFORE}},
             {"mark": {"type": "point", "size": 60}},
-            {
-                "mark": {"type": "text", "align": "left", "dx": 7, "dy": 10, "color": INK_SOFT},
-                "encoding": {"text": {"field": "text"}},
-            },
+            layer(
+                {"type": "text", "align": "left", "dx": 7, "dy": 10, "color": INK_SOFT},
+                text={"field": "text"},
+            ),
         ],
     }
     told = list_parts(f"{r['p']:.0%} below {r['text']}" for r in rows)
@@ -218,31 +209,32 @@ def boxes(record: Record) -> Chart:
         "height": {"step": 46},
         "encoding": {"y": category("group", None, names)},
         "layer": [
-            {
-                "mark": {"type": "rule", "strokeWidth": 1.4, "color": INK_SOFT},
-                "encoding": {"x": quantity("low", **x), "x2": {"field": "high"}},
-            },
+            layer(
+                {"type": "rule", "strokeWidth": 1.4, "color": INK_SOFT},
+                x=quantity("low", **x),
+                x2={"field": "high"},
+            ),
             *(
-                {
-                    "mark": {"type": "tick", "size": 12, "thickness": 1.4, "color": INK_SOFT},
-                    "encoding": {"x": same(end)},
-                }
+                layer(
+                    {"type": "tick", "size": 12, "thickness": 1.4, "color": INK_SOFT}, x=same(end)
+                )
                 for end in ("low", "high")
             ),
-            {
-                "mark": {"type": "bar", "size": 24, "color": AFTER, "opacity": 1},
-                "encoding": {"x": same("q1"), "x2": {"field": "q3"}},
-            },
-            {
-                "mark": {
+            layer(
+                {"type": "bar", "size": 24, "color": AFTER, "opacity": 1},
+                x=same("q1"),
+                x2={"field": "q3"},
+            ),
+            layer(
+                {
                     "type": "tick",
                     "size": 24,
                     "thickness": 2.4,
                     "color": "white",
                     "opacity": 1,
                 },
-                "encoding": {"x": same("median")},
-            },
+                x=same("median"),
+            ),
         ],
     }
     told = list_parts(
@@ -271,21 +263,18 @@ def qq(record: Record) -> Chart:
         "width": 380,
         "height": 320,
         "layer": [
-            {
-                "data": {"values": line},
-                "mark": {"type": "line", "color": BEFORE, "strokeDash": [5, 3]},
-                "encoding": {"x": same("x"), "y": same("y")},
-            },
-            {
-                "data": {"values": rows},
-                "mark": {"type": "point", "size": 34},
-                "encoding": {
-                    "x": quantity("x", record["across"], scale={"zero": False}),
-                    "y": quantity(
-                        "y", f"quantiles of {record['columns'][0]}", scale={"zero": False}
-                    ),
-                },
-            },
+            layer(
+                {"type": "line", "color": BEFORE, "strokeDash": [5, 3]},
+                line,
+                x=same("x"),
+                y=same("y"),
+            ),
+            layer(
+                {"type": "point", "size": 34},
+                rows,
+                x=quantity("x", record["across"], scale={"zero": False}),
+                y=quantity("y", f"quantiles of {record['columns'][0]}", scale={"zero": False}),
+            ),
         ],
     }
     return Chart(spec, f"{record['title']} against {record['across']}, {len(rows)} quantiles.")
@@ -314,13 +303,11 @@ def survival(record: Record) -> Chart:
         "height": HEIGHT,
         "encoding": {"x": quantity("time", record["columns"][0]), **colour},
         "layer": [
-            {
-                "mark": {"type": "area", "opacity": 0.16, **step},
-                "encoding": {
-                    "y": quantity("low", "still there", **SHARES),
-                    "y2": {"field": "high"},
-                },
-            },
+            layer(
+                {"type": "area", "opacity": 0.16, **step},
+                y=quantity("low", "still there", **SHARES),
+                y2={"field": "high"},
+            ),
             {"mark": {"type": "line", **step}, "encoding": {"y": up, **dash}},
         ],
     }

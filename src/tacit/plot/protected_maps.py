@@ -8,15 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.plot.chart import Chart
 from tacit.plot.outlines import classify, contour_lines
-from tacit.plot.parts import category, heading, list_parts, quantity, short_number
+from tacit.plot.parts import category, heading, layer, list_parts, quantity, short_number
 from tacit.plot.protected import HEIGHT, WIDTH, outside, same, subtitle, words
 from tacit.plot.theme import AFTER, INK, INK_SOFT
 
-Floats = npt.NDArray[np.float64]
 Record = Mapping[str, Any]
 
 #: From nothing to most.
@@ -48,40 +47,32 @@ def contours(record: Record) -> Chart:
         "width": 460,
         "height": 380,
         "layer": [
-            {
-                "data": {"values": fields},
-                "mark": {"type": "rect", "strokeWidth": 0.3},
-                "encoding": {
-                    "x": quantity(
-                        "a", record["columns"][0], scale={"domain": [x[0], x[-1]], **flat}
-                    ),
-                    "x2": {"field": "b"},
-                    "y": quantity(
-                        "c", record["columns"][1], scale={"domain": [y[0], y[-1]], **flat}
-                    ),
-                    "y2": {"field": "d"},
-                    "color": colours("class of density", classes),
-                    "stroke": colours("class of density", classes),
+            layer(
+                {"type": "rect", "strokeWidth": 0.3},
+                fields,
+                x=quantity("a", record["columns"][0], scale={"domain": [x[0], x[-1]], **flat}),
+                x2={"field": "b"},
+                y=quantity("c", record["columns"][1], scale={"domain": [y[0], y[-1]], **flat}),
+                y2={"field": "d"},
+                color=colours("class of density", classes),
+                stroke=colours("class of density", classes),
+            ),
+            layer(
+                {"type": "line", "color": INK, "strokeWidth": 1.1, "clip": True},
+                lines,
+                x=same("x"),
+                y=same("y"),
+                order={"field": "order"},
+                detail=[{"field": "line"}, {"field": "mass"}],
+                strokeDash={
+                    "field": "mass",
+                    "type": "nominal",
+                    "sort": names,
+                    "title": "mass inside",
+                    "scale": {"domain": names, "range": dashes(len(names))},
+                    "legend": {"symbolType": "stroke", "symbolStrokeColor": INK},
                 },
-            },
-            {
-                "data": {"values": lines},
-                "mark": {"type": "line", "color": INK, "strokeWidth": 1.1, "clip": True},
-                "encoding": {
-                    "x": same("x"),
-                    "y": same("y"),
-                    "order": {"field": "order"},
-                    "detail": [{"field": "line"}, {"field": "mass"}],
-                    "strokeDash": {
-                        "field": "mass",
-                        "type": "nominal",
-                        "sort": names,
-                        "title": "mass inside",
-                        "scale": {"domain": names, "range": dashes(len(names))},
-                        "legend": {"symbolType": "stroke", "symbolStrokeColor": INK},
-                    },
-                },
-            },
+            ),
         ],
     }
     i, j = np.unravel_index(int(values.argmax()), values.shape)
@@ -117,7 +108,7 @@ def mass_lines(
     return [line for line in found if len(line) >= min(12, longest)]
 
 
-def runs(number: npt.NDArray[np.int64], x: Floats, y: Floats) -> Any:
+def runs(number: Ints, x: Floats, y: Floats) -> Any:
     """Yield fields of one class: neighbours in a row are drawn as one; the lowest class is left white."""
     half = (x[1] - x[0]) / 2, (y[1] - y[0]) / 2
     for j in range(number.shape[1]):
@@ -214,30 +205,26 @@ def table(record: Record) -> Chart:
         "height": {"step": 26},
         "encoding": {"x": x, "y": category("row", record["columns"][0], names[0])},
         "layer": [
-            {
-                "mark": "rect",
-                "encoding": {
-                    "color": quantity(
-                        "n",
-                        "records",
-                        scale={
-                            "scheme": {"name": "blues", "extent": [0, 0.8]},
-                            "domain": [0, high],
-                        },
-                        legend=None,
-                    )
-                },
-            },
-            {
-                "mark": {"type": "text"},
-                "encoding": {
-                    "text": {"field": "text"},
-                    "color": {
-                        "condition": {"test": f"datum.n > {0.6 * high}", "value": "white"},
-                        "value": INK,
+            layer(
+                "rect",
+                color=quantity(
+                    "n",
+                    "records",
+                    scale={
+                        "scheme": {"name": "blues", "extent": [0, 0.8]},
+                        "domain": [0, high],
                     },
+                    legend=None,
+                ),
+            ),
+            layer(
+                {"type": "text"},
+                text={"field": "text"},
+                color={
+                    "condition": {"test": f"datum.n > {0.6 * high}", "value": "white"},
+                    "value": INK,
                 },
-            },
+            ),
         ],
     }
     said = heading(record["title"], subtitle(record, f"plus and minus {record['band']:.3g}"))
@@ -268,14 +255,12 @@ def table_bars(record: Record, values: Floats, names: list[str]) -> Chart:
         "height": {"step": 26} if len(rows) <= MOST_BARS else HEIGHT,
         "encoding": {"y": category("name", record["columns"][0], names)},
         "layer": [
-            {
-                "mark": {"type": "bar", "color": AFTER, "opacity": 0.8},
-                "encoding": {"x": quantity("n", "records")},
-            },
-            {
-                "mark": {"type": "rule", "color": INK_SOFT, "strokeWidth": 1.4},
-                "encoding": {"x": same("low"), "x2": {"field": "high"}},
-            },
+            layer({"type": "bar", "color": AFTER, "opacity": 0.8}, x=quantity("n", "records")),
+            layer(
+                {"type": "rule", "color": INK_SOFT, "strokeWidth": 1.4},
+                x=same("low"),
+                x2={"field": "high"},
+            ),
         ],
     }
     told = list_parts(f"{n}: {v:,.0f}" for n, v in zip(names, values, strict=True))

@@ -9,14 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.errors import InputError
 from tacit.plot.chart import Chart
-from tacit.plot.parts import SPOKEN, heading, one_each, quantity, short_number
+from tacit.plot.parts import SPOKEN, heading, layer, one_each, quantity, short_number
 from tacit.plot.theme import GRID, INK_SOFT, PALETTE
 
-Floats = npt.NDArray[np.float64]
 SIDE = 300
 #: Lines told apart by colour and name; more are drawn thin and alike.
 NAMED = len(PALETTE)
@@ -156,30 +155,26 @@ def warping_path(
         "width": side * len(v),
         "height": side * len(x),
         "layer": [
-            {
-                "data": {"values": cells},
-                "mark": {"type": "rect", "width": side - 1, "height": side - 1},
-                "encoding": {
-                    "x": position("v", len(v), names[1]),
-                    "y": position("x", len(x), names[0]),
-                    "color": quantity("gap", legend=None, scale={"range": ["#f7f9fb", "#8fa6bd"]}),
-                },
-            },
+            layer(
+                {"type": "rect", "width": side - 1, "height": side - 1},
+                cells,
+                x=position("v", len(v), names[1]),
+                y=position("x", len(x), names[0]),
+                color=quantity("gap", legend=None, scale={"range": ["#f7f9fb", "#8fa6bd"]}),
+            ),
             diagonal(len(x), len(v)),
-            {
-                "data": {"values": steps},
-                "mark": {
+            layer(
+                {
                     "type": "line",
                     "color": PALETTE[1],
                     "strokeWidth": 2.5,
                     "point": {"color": PALETTE[1], "size": max(20, side)},
                 },
-                "encoding": {
-                    "x": position("v", len(v), names[1]),
-                    "y": position("x", len(x), names[0]),
-                    "order": {"field": "step"},
-                },
-            },
+                steps,
+                x=position("v", len(v), names[1]),
+                y=position("x", len(x), names[0]),
+                order={"field": "step"},
+            ),
         ],
     }
     level = sum(i == j for i, j in path)
@@ -203,14 +198,12 @@ def position(field: str, size: int, name: str) -> dict[str, Any]:
 def diagonal(n: int, m: int) -> dict[str, Any]:
     """Return the line of equal positions."""
     end = min(n, m)
-    return {
-        "data": {"values": [{"v": 1, "x": 1}, {"v": end, "x": end}]},
-        "mark": {"type": "line", "color": INK_SOFT, "strokeDash": [4, 4], "strokeWidth": 1},
-        "encoding": {
-            "x": {"field": "v", "type": "quantitative"},
-            "y": {"field": "x", "type": "quantitative"},
-        },
-    }
+    return layer(
+        {"type": "line", "color": INK_SOFT, "strokeDash": [4, 4], "strokeWidth": 1},
+        [{"v": 1, "x": 1}, {"v": end, "x": end}],
+        x={"field": "v", "type": "quantitative"},
+        y={"field": "x", "type": "quantitative"},
+    )
 
 
 def share_lines(rows: Sequence[Mapping[str, Any]], *, records: int) -> Chart:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.plot.chart import Chart
-from tacit.plot.parts import heading
+from tacit.plot.parts import heading, layer
 from tacit.plot.theme import AFTER, INK_SOFT, TRACK, WARNING
 
 #: Rows or columns up to which each entry is drawn; larger matrices are drawn in this many bins per side.
@@ -74,17 +74,15 @@ def bin_entries(matrix: sparse.csr_array) -> list[dict[str, float]]:
 
 def entries(rows: list[dict[str, float]], m: int, n: int) -> dict[str, Any]:
     """Return the layer of the entries."""
-    return {
-        "data": {"values": rows},
-        "mark": {"type": "rect", "color": AFTER},
-        "encoding": {
-            "x": make_position_axis("x", "column", n),
-            "x2": {"field": "x2"},
-            "y": make_position_axis("y", "row", m),
-            "y2": {"field": "y2"},
-            "opacity": {"field": "fill", "type": "quantitative", "scale": None, "legend": None},
-        },
-    }
+    return layer(
+        {"type": "rect", "color": AFTER},
+        rows,
+        x=make_position_axis("x", "column", n),
+        x2={"field": "x2"},
+        y=make_position_axis("y", "row", m),
+        y2={"field": "y2"},
+        opacity={"field": "fill", "type": "quantitative", "scale": None, "legend": None},
+    )
 
 
 def make_position_axis(channel: str, title: str, size: int) -> dict[str, Any]:

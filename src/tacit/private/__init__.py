@@ -6,17 +6,13 @@ The same roles run together in one process, for study, and each in its own proce
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tacit.public import publish_parts
 
 if TYPE_CHECKING:
     from tacit.private import regression, retrieval, union
 
 __all__ = ["regression", "retrieval", "union"]
 
-
-def __getattr__(name: str) -> Any:
-    """Import a part when it is asked for."""
-    if name in __all__:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = publish_parts("private", __name__, __all__)

@@ -154,6 +154,7 @@ def make_fit(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRol
     from tacit.private.regression import run
     from tacit.private.regression.files import check_number
     from tacit.private.regression.newton import Newton, play_fit
+    from tacit.private.regression.questions import make_question
     from tacit.private.regression.sums import SumSettings
 
     task, names = agreed.task, names_in_order(agreed)
@@ -161,7 +162,7 @@ def make_fit(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRol
     design = make_design(own, agreed, table=table)
     coding, categories, model = design.coding, design.categories, design.model()
     values = run.counted_values(task.kind, coding, [], task.levels)
-    question = run.make_question(
+    question = make_question(
         task.kind, coding, design.columns, design.extra, categories, values, own.name
     )
     newton = Newton(task.tol, task.max_iter, task.ridge, firth=task.firth, threshold=task.threshold)

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from tacit.errors import InvalidParameter
+from tacit.parameters import parameter_faults
 from tacit.plan.files import read_document
-from tacit.spec import parameter_faults
 
 Kind = Literal["logistic", "linear", "poisson", "multinomial", "cox", "union", "count"]
 

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 import tacit
 from tacit.errors import DisclosureRefused, InputError, SdcError, explain_target
+from tacit.events import Job, Phase, never_interrupted
 from tacit.release.seals import entry_hashes, seal_folder
 from tacit.storage.chained_log import append_entry, read_chain
 from tacit.storage.locks import hold_alone
@@ -28,6 +29,15 @@ MANIFEST = "manifest.json"
 FORMAT = "tacit release 2"
 #: Files that speak of the manifest and so cannot stand in it.
 OUTSIDE = (MANIFEST, "manifest.sig", "signer.pub")
+#: What writing a release consists of.
+WRITING = (
+    Phase("check", "Checking what may be published", 2),
+    Phase("write", "Writing the data", 5),
+    Phase("write", "Recomputing the claims on the files as written", 3),
+    Phase("write", "Writing the report and the statement", 4),
+    Phase("write", "Writing what stays inside", 3),
+    Phase("write", "Moving the release into place", 1),
+)
 #: The log of all releases written to one place, in the confidential folder.
 LOG = "releases.jsonl"
 ID = re.compile(r"[0-9a-f]{32}")
@@ -161,7 +171,7 @@ def file_hashes(folder: Path) -> Iterator[tuple[str, str]]:
 class Written(Protocol):
     """A release that can write its two folders."""
 
-    def write_public(self, folder: Path, form: str) -> Manifest:
+    def write_public(self, folder: Path, form: str, job: Job) -> Manifest:
         """Write what may be given away."""
 
     def write_private(self, folder: Path, manifest: Manifest) -> None:
@@ -180,15 +190,21 @@ class Signer(Protocol):
 
 
 def write_folders(
-    release: Written, target: Path, form: str, signer: Signer | None = None, *, force: bool = False
+    release: Written,
+    target: Path,
+    form: str,
+    job: Job,
+    signer: Signer | None = None,
+    *,
+    force: bool = False,
 ) -> Path:
     """Write both folders beside the target, seal and sign them, and move them into place."""
-    confidential = confidential_folder(target)
     with scratch(target) as work:
         public, secret = work / "public", work / "secret"
         public.mkdir()
         secret.mkdir(mode=0o700)
-        draft = release.write_public(public, form)
+        draft = release.write_public(public, form, job)
+        job.begin("write")
         release.write_private(secret, draft)
         ledger = seal_folder(secret)
         manifest = replace(draft, ledger=ledger, signer=signer.fingerprint if signer else "")
@@ -197,18 +213,30 @@ def write_folders(
             signer.sign(public)
         for file in secret.rglob("*"):
             file.chmod(0o700 if file.is_dir() else 0o600)
-        confidential.mkdir(mode=0o700, exist_ok=True)
-        with logged(confidential, manifest):
-            place = confidential / manifest.release
-            secret.rename(place)
-            try:
-                # Somebody may have put files there while the release was made.
-                refuse_folder(target, force=force)
-                swap_into(public, target)
-            except BaseException:
-                shutil.rmtree(place, ignore_errors=True)
-                raise
+        bring_to_disk(public)
+        job.begin("write")
+        move_into_place(public, secret, target, manifest, force=force)
+        job.settled = True
     return target
+
+
+@never_interrupted
+def move_into_place(
+    public: Path, secret: Path, target: Path, manifest: Manifest, *, force: bool
+) -> None:
+    """Enter a release in the log and move both its folders into place, or leave everything as it was."""
+    confidential = confidential_folder(target)
+    confidential.mkdir(mode=0o700, exist_ok=True)
+    with logged(confidential, manifest):
+        place = confidential / manifest.release
+        secret.rename(place)
+        try:
+            # Somebody may have put files there while the release was made.
+            refuse_folder(target, force=force)
+            swap_into(public, target)
+        except BaseException:
+            shutil.rmtree(place, ignore_errors=True)
+            raise
 
 
 @contextmanager
@@ -348,12 +376,16 @@ def scratch(target: Path) -> Iterator[Path]:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def swap_into(new: Path, target: Path) -> None:
-    """Put a finished folder at the target in one step."""
-    for file in new.rglob("*"):
+def bring_to_disk(folder: Path) -> None:
+    """Wait until every file of a folder is on the disk."""
+    for file in folder.rglob("*"):
         if file.is_file():
             with file.open("rb") as handle:
                 os.fsync(handle.fileno())
+
+
+def swap_into(new: Path, target: Path) -> None:
+    """Put a finished folder at the target in one step."""
     if not target.exists():
         new.rename(target)
     elif not exchange(new, target):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -114,6 +114,17 @@ class Ledger:
     def with_entry(self, **facts: Any) -> Ledger:
         """Return the ledger with one more entry, whose input is the last one's output."""
         return replace(self, entries=(*self.entries, Entry(input=self.last_fingerprint, **facts)))
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Ledger:
+        """Return the ledger that :meth:`to_dict` gave as plain data."""
+        entries = []
+        for step in facts["steps"]:
+            seed, number = step["seed_path"]
+            told = tuple(step["warnings"])
+            entries.append(Entry(**{**step, "seed_path": (seed, number), "warnings": told}))
+        plain = {f.name: facts[f.name] for f in fields(cls) if f.name != "entries"}
+        return cls(**plain, entries=tuple(entries))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ledger as plain data."""

@@ -24,6 +24,7 @@ from typing import Any
 
 import tacit
 from tacit.errors import InputError
+from tacit.events import Job, Listener, Phase, Stop, ignore_event, never
 from tacit.graphics.base import ProtectedPlot
 from tacit.graphics.publish import PLOTS, plot_facts, plot_lines, write_plot_files
 from tacit.release.folders import Manifest, refuse_target, resolve_target, write_folders
@@ -33,6 +34,13 @@ from tacit.report.plots import plots_section
 
 #: The kind that the manifest names.
 KIND = "plots"
+
+#: What writing a release of plots consists of.
+PARTS = (
+    Phase("write", "Writing the plots", 5),
+    Phase("write", "Writing what stays inside"),
+    Phase("write", "Moving the release into place"),
+)
 
 
 @dataclass(frozen=True)
@@ -59,12 +67,19 @@ class PlotRelease:
             raise InputError("a release of plots takes what protected measures gave, at least one")
 
     def write(
-        self, folder: str | Path, *, force: bool = False, sign: str | Path | None = None
+        self,
+        folder: str | Path,
+        *,
+        force: bool = False,
+        sign: str | Path | None = None,
+        on_event: Listener = ignore_event,
+        should_stop: Stop = never,
     ) -> Path:
         """Write the release folder and, apart from it, what stays inside; refuse plots for study."""
+        job = Job(on_event, should_stop, PARTS)
         target, signer = resolve_target(folder), OfficeKey.read(sign)
         refuse_target(target, self.source, force=force)
-        return write_folders(self, target, "svg", signer, force=force)
+        return job.watch(lambda: write_folders(self, target, "svg", job, signer, force=force))
 
     def statement(self) -> dict[str, Any]:
         """Return the statement as data."""
@@ -78,9 +93,10 @@ class PlotRelease:
             "plots": facts,
         }
 
-    def write_public(self, folder: Path, form: str) -> Manifest:
+    def write_public(self, folder: Path, form: str, job: Job) -> Manifest:
         """Write pictures, values, report and statement."""
         del form
+        job.begin("write")
         write_plot_files(self.plots, folder)
         facts = self.statement()
         text = json.dumps(facts, indent=2, ensure_ascii=False)
@@ -131,6 +147,8 @@ def release_plots(
     title: str = "Protected plots",
     force: bool = False,
     sign: str | Path | None = None,
+    on_event: Listener = ignore_event,
+    should_stop: Stop = never,
 ) -> Path:
     """Write protected plots as a release: pictures, values, report, statement with claims, rho and budget.
 
@@ -146,6 +164,10 @@ def release_plots(
         Replace a release that is there already.
     sign
         File of the office's private key, with which the manifest is signed.
+    on_event, should_stop
+        Called with events, and asked whether to stop, while writing; see :mod:`tacit.events`.
     """
     every = (plots,) if isinstance(plots, ProtectedPlot) else tuple(plots)
-    return PlotRelease(every, title).write(folder, force=force, sign=sign)
+    return PlotRelease(every, title).write(
+        folder, force=force, sign=sign, on_event=on_event, should_stop=should_stop
+    )

@@ -19,21 +19,30 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import importlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
+from typing_extensions import TypeVar
 
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.base import Action, Data, claims_of
-from tacit.errors import DisclosureRefused
+from tacit.errors import DisclosureRefused, InputError
+from tacit.events import Job, Listener, Stop, ignore_event, never
 from tacit.kinds import Kind, kind_of
 from tacit.registry import lookup
-from tacit.release.folders import Manifest, refuse_target, resolve_target, write_folders
+from tacit.release.folders import (
+    WRITING,
+    Manifest,
+    refuse_target,
+    resolve_target,
+    write_folders,
+)
 from tacit.release.ledger import Ledger
 from tacit.release.signing import OfficeKey
 from tacit.release.statement import statement, statement_text
@@ -47,6 +56,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Ledger", "Panel", "Release"]
 
+D = TypeVar("D", bound=Data, default=Any)
+
 #: Access classes whose releases anybody may see.
 PUBLIC = ("Pu", "SPu")
 #: Text formats that a spreadsheet opens, and runs formulas in.
@@ -57,6 +68,18 @@ STUDY_REFUSAL = (
     "the seed was given and steps depend on chance, so whoever tries that seed can undo them; leave the "
     "seed out, or ask for it by name with study_seed=True (--study-seed)"
 )
+
+
+class NotStored:
+    """Stands for a part of a release that the folder it was read from does not hold."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise InputError(f"this release was read from its folder, which does not hold {self.what}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,8 +137,11 @@ def value_words(result: Result) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class Release:
+class Release(Generic[D]):
     """What running a plan gives. Nothing is on disk until :meth:`write`.
+
+    A plan may make a table from records, so that only the plan's author knows what a run on records gives:
+    ``release: tacit.Release[tacit.Microdata] = plan.run()`` tells type checkers what ``release.data`` is.
 
     Attributes
     ----------
@@ -149,8 +175,8 @@ class Release:
 
     plan: Plan
     source: Data
-    original: Any
-    data: Any
+    original: D
+    data: D
     before: tuple[Result, ...]
     after: tuple[Result, ...]
     ledger: Ledger
@@ -185,6 +211,8 @@ class Release:
     @property
     def size(self) -> str:
         """Return how much came in and goes out, in words."""
+        if isinstance(self.ledger, NotStored):
+            return f"{len(self.data):,} {self.kind.noun}"
         return self.kind.size(self.ledger.records, self.data)
 
     @property
@@ -248,7 +276,11 @@ class Release:
     def summary(self) -> Summary:
         """Return what was done in a few lines."""
         numbers: dict[str, Any] = {
-            **self.kind.outline(self.ledger.records, self.data),
+            **(
+                {self.kind.noun: f"{len(self.data):,}"}
+                if isinstance(self.ledger, NotStored)
+                else self.kind.outline(self.ledger.records, self.data)
+            ),
             "steps": ", ".join(step.kind for step in self.plan.steps),
             "claims": "; ".join(claim.sentence() for claim in self.claims) or "none",
         }
@@ -263,11 +295,32 @@ class Release:
     def __repr__(self) -> str:
         return f"{self.title}\n{'-' * len(self.title)}\n{self.summary()}"
 
-    def __getattr__(self, name: str) -> Any:
-        renamed = {"table": "data", "judged": "original", "records": "source"}
-        if name in renamed:
-            raise AttributeError(f"release.{name} is now release.{renamed[name]}")
-        raise AttributeError(f"a release has no {name!r}")
+    # -- reading back ------------------------------------------------------------------------
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Release[Any]:
+        """Read a release that was written: data, plan, claims, and from the confidential folder ledger and results.
+
+        The data before protection are not stored, so that a release that was read back is shown and looked at, and
+        not written again; whatever needs them says so. Results come back with their numbers, not with their detail,
+        and protected plots not at all: they lie in the folder as pictures. Where the confidential folder is not here,
+        as with whoever was given the public one alone, there are no results and no ledger either. Nothing is
+        verified by this but that both folders belong together; see :func:`tacit.verify`.
+
+        Parameters
+        ----------
+        folder
+            The release, with its confidential folder beside it where that is at hand.
+
+        Raises
+        ------
+        InputError
+            When the folder is no release, is damaged, or the confidential folder is not the one written with it.
+        """
+        # Plans know of releases, and reading one back needs its plan.
+        stored = importlib.import_module("tacit.release.stored")
+        found: Release[Any] = stored.load_release(Path(folder))
+        return found
 
     # -- writing -----------------------------------------------------------------------------
 
@@ -279,6 +332,8 @@ class Release:
         force: bool = False,
         sign: str | Path | None = None,
         study_seed: bool = False,
+        on_event: Listener = ignore_event,
+        should_stop: Stop = never,
     ) -> Path:
         """Write the release folder and, apart from it, the confidential ledger.
 
@@ -297,6 +352,9 @@ class Release:
             File of the office's private key (see ``tacit key``), with which the manifest is signed.
         study_seed
             Write for the public although the seed was given: whoever tries it draws the same numbers.
+        on_event, should_stop
+            Called with events, and asked whether to stop, while writing; see :mod:`tacit.events`. From when the
+            release is moved into place it is too late to stop.
 
         Raises
         ------
@@ -313,6 +371,20 @@ class Release:
             listed = ", ".join(self.kind.formats)
             raise DisclosureRefused(f"{self.kind.noun} are released as {listed} (got {form!r})")
         refuse_target(target, self.ledger.source, force=force)
+        job = Job(on_event, should_stop, WRITING)
+
+        def work() -> Path:
+            job.begin("check")
+            self._refuse(study_seed=study_seed)
+            # Whatever the format was asked with, plan and report name the file that is written.
+            output = self.plan.output.model_copy(update={"format": form})
+            written = replace(self, plan=self.plan.with_(output=output))
+            return write_folders(written, target, form, job, signer, force=force)
+
+        return job.watch(work)
+
+    def _refuse(self, *, study_seed: bool) -> None:
+        """Refuse to publish data that hold what may not be, or miss what the plan requires."""
         refusals = [
             *self.unmet,
             *self.kind.check(self.data),
@@ -322,17 +394,16 @@ class Release:
             refusals.append(STUDY_REFUSAL)
         if refusals:
             raise DisclosureRefused("; ".join(refusals))
-        # Whatever the format was asked with, plan and report name the file that is written.
-        output = self.plan.output.model_copy(update={"format": form})
-        written = replace(self, plan=self.plan.with_(output=output))
-        return write_folders(written, target, form, signer, force=force)
 
-    def write_public(self, folder: Path, form: str) -> Manifest:
+    def write_public(self, folder: Path, form: str, job: Job) -> Manifest:
         """Write what may be given away, then recompute every claim on the file as written."""
+        job.begin("write")
         names = self.write_data(folder, form)
+        job.begin("write")
         view = self.kind.read_back(self.as_shown(form), folder, names)
         for claim in self.claims:
             claim.require(view, where="release")
+        job.begin("write")
         if self.plots and not self.for_study:
             from tacit.graphics.publish import write_plot_files
 

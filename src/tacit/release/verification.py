@@ -9,7 +9,8 @@ from typing import Any
 
 from tacit.claims import Claim
 from tacit.data.base import Data, claims_of
-from tacit.errors import InputError, SdcError
+from tacit.errors import Cancelled, InputError, SdcError
+from tacit.events import Job, Listener, Phase, Stop, ignore_event, never
 from tacit.graphics.base import make_claim
 from tacit.graphics.publish import read_plot_records
 from tacit.kinds import Kind, kind_named, kind_of
@@ -26,14 +27,22 @@ from tacit.release.folders import (
     resolve_target,
 )
 from tacit.release.ledger import Ledger
-from tacit.release.repetition import repeated_checks
+from tacit.release.repetition import as_dict, repeated_checks
 from tacit.release.seals import seal_of
 from tacit.release.signing import signature_check
+from tacit.time_limits import LIMIT_REACHED
 
 Check = tuple[str, bool, str]
 UNSIGNED = (
     "nobody signed the release, so that this shows that the folder is whole, and not who wrote it"
 )
+#: A step that ended at a limit of time may end elsewhere, on another machine or on a busy one.
+OTHER_MACHINE = (
+    "{step} ended at its limit of time, and this run of it ended elsewhere: another machine, or a busy one, gives another "
+    "answer within the same time, which is no sign of a forgery; "
+)
+BY_SIGNATURE = "that the data are those released is vouched for by the signature alone"
+UNDECIDED = "whether the data are those released can be told only by a signature, or by a plan that sets no such limit"
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,6 +72,8 @@ def verify(
     *,
     signer: str | Path | None = None,
     recipient: bool = False,
+    on_event: Listener = ignore_event,
+    should_stop: Stop = never,
 ) -> Verification:
     """Check a release: nothing was changed, claims hold on the file, and a re-run gives the same data.
 
@@ -78,7 +89,33 @@ def verify(
     recipient
         Check what somebody can who was given the public folder alone: files, claims and signature. Without this, a
         confidential folder that is missing is a fault.
+    on_event, should_stop
+        Called with events, and asked whether to stop, while working; see :mod:`tacit.events`.
     """
+    job = Job(on_event, should_stop, VERIFYING)
+    return job.watch(lambda: check_release(folder, data, signer, job, recipient=recipient))
+
+
+#: What verifying a release consists of; a recipient does the first two.
+VERIFYING = (
+    Phase("verify", "Comparing every file with the manifest", 2),
+    Phase("verify", "Recomputing the claims on the released file", 4),
+    Phase("read", "Reading the source", 2),
+    Phase("verify", "Running the plan again", 12),
+    Phase("verify", "Comparing the release with what the plan gives", 4),
+)
+
+
+def check_release(
+    folder: str | Path,
+    data: Data | None,
+    signer: str | Path | None,
+    job: Job,
+    *,
+    recipient: bool,
+) -> Verification:
+    """Check a release, part by part of the job."""
+    job.begin("verify")
     target = resolve_target(folder, "read")
     if not (target / MANIFEST).exists():
         raise InputError(f"{target.name!r} is not a release: it has no {MANIFEST}")
@@ -97,13 +134,16 @@ def verify(
     if not recipient:
         kept = [ledger_check(secret, manifest), place_check(target, manifest)]
     checks += kept
+    job.begin("verify")
     # Nothing is read or run that was not written with this release.
     sealed = bool(kept) and kept[0][1]
     plain = [n for n, h in manifest.files.items() if h != FOLDER_ENTRY]
     if all(is_plain_file(target / name) for name in plain):
         checks += statement_checks(target, manifest, secret if sealed else None)
     if sealed and manifest.kind != "plots":
-        checks += rerun_checks(target, manifest, secret, data)
+        # A trusted key has nothing to remark on.
+        vouched = signature is not None and signature[1:] == (True, "")
+        checks += rerun_checks(target, manifest, secret, data, job, vouched=vouched)
     return Verification(tuple(checks))
 
 
@@ -265,7 +305,9 @@ def read_statement(folder: str | Path) -> dict[str, Any]:
     return facts
 
 
-def rerun_checks(target: Path, manifest: Manifest, secret: Path, data: Data | None) -> list[Check]:
+def rerun_checks(
+    target: Path, manifest: Manifest, secret: Path, data: Data | None, job: Job, *, vouched: bool
+) -> list[Check]:
     """Run the plan again and compare fingerprints, released files and ledger."""
     try:
         ledger = read_json(secret / "ledger.json")
@@ -275,6 +317,7 @@ def rerun_checks(target: Path, manifest: Manifest, secret: Path, data: Data | No
     if data is None and plan.source is None:
         remark = "left out: the data were given in Python; pass them, tacit.verify(folder, data)"
         return [("re-run", True, remark)]
+    job.begin("read")
     try:
         source = plan.read() if data is None else data
         same = kind_of(source).fingerprint(source) == ledger.get("source_fingerprint")
@@ -282,17 +325,43 @@ def rerun_checks(target: Path, manifest: Manifest, secret: Path, data: Data | No
         return [("source can be read", False, str(error))]
     remark = "" if same else "the source has changed since"
     checks: list[Check] = [("source is the one protected", same, remark)]
-    if same:
-        try:
-            again = plan.run(source)
-        except SdcError as error:
-            return [*checks, ("re-run gives the same data", False, str(error))]
-        checks += register_checks(ledger, again.ledger)
-        same = again.ledger.last_fingerprint == ledger.get("data_fingerprint")
-        checks.append(("re-run gives the same data", same, ""))
-        if same:
-            checks += repeated_checks(target, manifest, ledger, again)
-    return checks
+    if not same:
+        return checks
+    told = ledger.get("steps")
+    work = job.begin("verify")
+    try:
+        again = plan.run(source, on_event=work.listener, should_stop=job.should_stop)
+    except Cancelled:
+        raise
+    except SdcError as error:
+        late = stopped_early(told)
+        found = late_check(late, vouched=vouched) if late else None
+        return [*checks, found or ("re-run gives the same data", False, str(error))]
+    checks += register_checks(ledger, again.ledger)
+    same = again.ledger.last_fingerprint == ledger.get("data_fingerprint")
+    late = stopped_early(told) or stopped_early(again.ledger.to_dict()["steps"])
+    if not same and late:
+        return [*checks, late_check(late, vouched=vouched)]
+    checks.append(("re-run gives the same data", same, ""))
+    job.begin("verify")
+    return [*checks, *(repeated_checks(target, manifest, ledger, again) if same else ())]
+
+
+def late_check(step: str, *, vouched: bool) -> Check:
+    """Return what a re-run says where a limit of time decided: nothing, but that a trusted signature must vouch for the data."""
+    return (
+        "re-run",
+        vouched,
+        OTHER_MACHINE.format(step=step) + (BY_SIGNATURE if vouched else UNDECIDED),
+    )
+
+
+def stopped_early(steps: Any) -> str | None:
+    """Return the first step of a ledger that a limit of time ended; None where every step came to its own end."""
+    for number, step in enumerate(steps if isinstance(steps, list) else (), 1):
+        if LIMIT_REACHED in as_dict(as_dict(step).get("details")):
+            return f"step {number} ({printable(str(step.get('kind')))})"
+    return None
 
 
 def register_checks(ledger: Mapping[str, Any], again: Ledger) -> list[Check]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Floats
 from tacit.data.microdata import Microdata
 from tacit.engine.memory import held_table
 
@@ -25,7 +25,6 @@ NAMED = 20
 TOLD = 0.1
 
 Bin = tuple[str, float, float]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.renamed import find_names
+from tacit.public import publish
 
 _HOMES = {
     "assumptions_of_kanonymity": "tacit.records.decision.sensitivity",
@@ -15,8 +15,4 @@ _HOMES = {
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - keys are strings
-__getattr__ = find_names("risk", _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = publish("risk", _HOMES)

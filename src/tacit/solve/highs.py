@@ -14,8 +14,11 @@ import highspy
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.errors import SolverError
-from tacit.solve.model import Floats, LinearModel, Solution, State, broadcast_number
+from tacit.events import Stop, never, never_interrupted, stop_for
+from tacit.solve.model import LinearModel, Solution, State, broadcast_number
+from tacit.time_limits import limit_reached
 
 _STATES: dict[Any, State] = {
     highspy.HighsModelStatus.kOptimal: "optimal",
@@ -52,6 +55,7 @@ class Highs:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self.highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        self._should_stop: Stop | None = None
         self.is_integer = model is not None and model.integer is not None
         self.option("output_flag", False)
         self.option("threads", 1)
@@ -144,6 +148,7 @@ class Highs:
 
     # -- solving -------------------------------------------------------------------------------
 
+    @never_interrupted
     def solve(
         self,
         *,
@@ -159,14 +164,15 @@ class Highs:
         )
         if gap is not None:
             self.option("mip_rel_gap", gap)
-        if should_stop is not None:
-            self._listen(should_stop)
+        self._listen(stop_for(should_stop))
         if self.highs.run() == highspy.HighsStatus.kError:
             raise SolverError("the solver failed on the model")
         return self.solution()
 
+    @never_interrupted
     def attempt(self) -> bool:
         """Solve once; return whether that ended in an optimum, whatever else may have come of it."""
+        self._listen(stop_for(None))
         self.highs.run()
         return bool(self.highs.getModelStatus() == highspy.HighsModelStatus.kOptimal)
 
@@ -189,6 +195,8 @@ class Highs:
         status = highs.getModelStatus()
         if status not in _STATES:
             raise SolverError(f"the solver ended with status {highs.modelStatusToString(status)!r}")
+        if status == highspy.HighsModelStatus.kTimeLimit:
+            limit_reached()
         state, info = _STATES[status], highs.getInfo()
         bound = float(info.mip_dual_bound) if self.is_integer else -float("inf")
         nodes = max(0, int(info.mip_node_count)) if self.is_integer else 0
@@ -208,13 +216,18 @@ class Highs:
             np.asarray(found.row_dual, dtype=np.float64),
         )
 
-    def _listen(self, should_stop: Callable[[], bool]) -> None:
+    def _listen(self, should_stop: Stop | None) -> None:
+        """Have the solver ask from now on; what it calls must not be interrupted otherwise."""
+        listens = self._should_stop is not None
+        self._should_stop = should_stop or (never if listens else None)
+        if listens or should_stop is None:
+            return
         last = [time.monotonic()]
 
         def ask(event: Any) -> None:
             if time.monotonic() - last[0] > 0.1:
                 last[0] = time.monotonic()
-                if should_stop():
+                if self._should_stop is not None and self._should_stop():
                     event.interrupt()
 
         self.highs.cbMipInterrupt.subscribe(ask)

@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats
 from tacit.errors import SolverError
 
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
-Flags = npt.NDArray[np.bool_]
 State = Literal["optimal", "infeasible", "unbounded", "limit", "stopped"]
 
 

@@ -10,7 +10,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tacit.solve.model import Floats, LinearModel, Solution, State
+from tacit.arrays import Floats
+from tacit.events import never_interrupted, stop_for
+from tacit.solve.model import LinearModel, Solution, State
+from tacit.time_limits import limit_reached
 
 _STATES: dict[str, State] = {
     "optimal": "optimal",
@@ -114,6 +117,7 @@ class Scip:
         """Return the values of a point; of the present one by default."""
         return np.array([self.scip.getSolVal(solution, v) for v in self.x])
 
+    @never_interrupted
     def solve(
         self,
         *,
@@ -126,9 +130,11 @@ class Scip:
             self.scip.setParam("limits/time", max(0.1, time_limit))
         if gap is not None:
             self.scip.setParam("limits/gap", gap)
-        if should_stop is not None:
-            self._listen(should_stop)
+        if (asked := stop_for(should_stop)) is not None:
+            self._listen(asked)
         self.scip.optimize()
+        if self.scip.getStatus() == "timelimit":
+            limit_reached()
         state = _STATES.get(self.scip.getStatus(), "limit")
         bound = float(self.scip.getDualbound())
         bound = bound if abs(bound) < _INFINITE else math.copysign(math.inf, bound)

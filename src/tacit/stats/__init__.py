@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from tacit.renamed import find_names
+from tacit.public import publish
 
 _HOMES = {
     "corrected_moments": "tacit.records.noise.draws",
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - keys are strings
-__getattr__ = find_names("stats", _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = publish("stats", _HOMES)

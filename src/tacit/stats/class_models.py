@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics.elementary import exp, log
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Amounts = npt.NDArray[Any]
 
 #: Room for the last binary digits: two values with equal counts have entropy diversity 2.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Floats
 from tacit.numerics.algebra import eigh
-from tacit.stats.moments import Floats
 
 
 @dataclass(frozen=True)

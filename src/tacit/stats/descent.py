@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tacit.stats.moments import Floats
+from tacit.arrays import Floats
 
 #: Pairs of steps that are remembered, steps at most, and halvings of one step at most.
 REMEMBERED, STEPS, HALVINGS = 10, 500, 40

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InputError, InvalidParameter
 from tacit.numerics import elementary
-from tacit.stats.moments import Floats, Ints, Scale, scale_of
+from tacit.stats.moments import Scale, scale_of
 
 FUNCTIONS: Mapping[str, Callable[[Floats], Floats]] = {
     "log": np.log,

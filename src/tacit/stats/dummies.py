@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics.algebra import dot, eigh
-from tacit.stats.moments import Floats, Ints
 
 #: Records read at a time.
 CHUNK = 1 << 17

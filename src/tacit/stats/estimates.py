@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
+from tacit.arrays import Floats
 from tacit.errors import InputError
-from tacit.stats.moments import Floats
 
 #: Standard normal quantile of two-sided 95 % intervals.
 Z95 = 1.959963984540054

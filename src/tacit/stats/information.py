@@ -14,9 +14,9 @@ import numpy as np
 from scipy.special import erf, ndtri
 from scipy.stats import rankdata
 
+from tacit.arrays import Floats
 from tacit.errors import InputError
 from tacit.stats.components import Components, principal
-from tacit.stats.moments import Floats
 from tacit.stats.projection import pursue_directions
 from tacit.stats.regression import fit
 from tacit.stats.robust import mad, one_step_mean, robust_covariance

@@ -20,7 +20,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from tacit.arrays import Floats
 
 #: Steps of the lattice in one amplitude, as a power of two.
 FINE = 24

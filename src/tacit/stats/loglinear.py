@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from tacit.arrays import Floats, Ints
+from tacit.stats.margins import GridMargin, sweep_margins
+
 Margin = tuple[int, ...]
 Tick = Callable[[], None]
 
@@ -207,20 +207,12 @@ def fit_proportionally(
     counts: Counts, margins: Sequence[Margin], start: Floats, tick: Tick
 ) -> tuple[Floats, float]:
     """Scale a table to each margin in turn until all agree; return it with the largest gap that is left."""
-    table = start.copy()
-    axes = range(len(counts.sizes))
-    targets = [
-        (m, tuple(a for a in axes if a not in m), along(counts.margin(m)[0], m, counts.sizes))
-        for m in margins
-    ]
-    gap = math.inf
-    for _ in range(CYCLES):
+    shape = counts.sizes
+    targets = [GridMargin.of(m, counts.margin(m)[0], shape) for m in margins]
+    table, gap = start, math.inf
+    for sweep in sweep_margins(start, targets, CYCLES):
         tick()
-        gap = 0.0
-        for _, others, target in targets:
-            present = table.sum(axis=others, keepdims=True)
-            gap = max(gap, float(np.abs(present - target).max()) / counts.total)
-            table *= np.divide(target, present, out=np.zeros_like(present), where=present > 0)
+        table, gap = sweep.values, sweep.gap / counts.total
         if gap <= TOLERANCE:
             break
     return table, gap

@@ -5,18 +5,18 @@ A margin is a group number for each cell and a total for each group.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count, islice
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics.algebra import dot, lstsq
 from tacit.numerics.elementary import exp, log
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Tick = Callable[[str, float | None], None]
 
 
@@ -31,10 +31,65 @@ class Margin:
         """Return the sum of the values of each group."""
         return np.bincount(self.group, weights=values, minlength=len(self.total)).astype(np.float64)
 
+    def spread(self, factors: Floats) -> Floats:
+        """Return the factor of each cell from those of the groups."""
+        return factors[self.group]
+
     def distance(self, values: Floats) -> float:
         """Return the largest deviation from a total, relative to the total (to 1 for totals below 1)."""
         far = np.abs(self.sums(values) - self.total) / np.maximum(np.abs(self.total), 1.0)
         return float(far.max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class GridMargin:
+    """What the cells of a grid must sum to over some of its axes; the total keeps those axes, of length 1."""
+
+    over: tuple[int, ...]
+    total: Floats
+
+    @classmethod
+    def of(cls, axes: Sequence[int], total: Floats, shape: Sequence[int]) -> GridMargin:
+        """Return the margin of the axes that are kept; its totals may be flat."""
+        over = tuple(a for a in range(len(shape)) if a not in axes)
+        return cls(over, total.reshape([1 if a in over else n for a, n in enumerate(shape)]))
+
+    def sums(self, values: Floats) -> Floats:
+        """Return the sums over the axes."""
+        return np.asarray(values.sum(axis=self.over, keepdims=True))
+
+    def spread(self, factors: Floats) -> Floats:
+        """Return the factors as they multiply the grid."""
+        return factors
+
+
+class Sweep(NamedTuple):
+    """Values after a sweep over the margins, the largest gap that it met, and its number from 1."""
+
+    values: Floats
+    gap: float
+    number: int
+
+
+def sweep_margins(
+    start: Floats, margins: Sequence[Margin | GridMargin], most: int, *, empty: float = 0.0
+) -> Iterator[Sweep]:
+    """Scale cells to one margin after the other (iterative proportional fitting); who asks for sweeps says when to end.
+
+    The values are changed in place from sweep to sweep. A group without anything is multiplied by ``empty``: 0 where its
+    total cannot be met, 1 where it is left, and then its gap does not count.
+    """
+    values = start.astype(np.float64)
+    for number in islice(count(1), most):
+        gap = 0.0
+        for margin in margins:
+            sums = margin.sums(values)
+            some = sums > 0
+            off = np.abs(sums - margin.total)
+            gap = max(gap, float((np.where(some, off, 0.0) if empty else off).max(initial=0.0)))
+            factor = np.divide(margin.total, sums, out=np.full_like(sums, empty), where=some)
+            values *= margin.spread(factor)
+        yield Sweep(values, gap, number)
 
 
 @dataclass(frozen=True)
@@ -50,21 +105,18 @@ class Fit:
 def fit_proportionally(
     start: Floats, margins: Sequence[Margin], *, tolerance: float = 1e-8, most: int = 500
 ) -> Fit:
-    """Scale the cells to one margin after the other until all fit (iterative proportional fitting).
+    """Scale the cells to one margin after the other until all fit.
 
     The result is start x a factor for each group of each margin, so that odds ratios which no margin fixes stay.
     Zeros stay zero.
     """
-    values = start.astype(np.float64)
-    residual, rounds = np.inf, 0
-    while residual > tolerance and rounds < most:
-        rounds += 1
-        for margin in margins:
-            sums = margin.sums(values)
-            factor = np.divide(margin.total, sums, out=np.zeros_like(sums), where=sums > 0)
-            values = values * factor[margin.group]
+    fit = Fit(start.astype(np.float64), 0, np.inf, met=False)
+    for values, _, rounds in sweep_margins(start, margins, most):
         residual = max((m.distance(values) for m in margins), default=0.0)
-    return Fit(values, rounds, residual, residual <= tolerance)
+        fit = Fit(values, rounds, residual, residual <= tolerance)
+        if fit.met:
+            break
+    return fit
 
 
 @dataclass(frozen=True)

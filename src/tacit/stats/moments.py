@@ -6,14 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.errors import InputError
 from tacit.numerics.algebra import cholesky, dot, eigh, eigvalsh, lstsq, svd
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 #: Relative size below which an eigenvalue counts as zero.
 TOLERANCE = 1e-10

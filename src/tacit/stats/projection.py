@@ -14,9 +14,9 @@ from typing import Literal
 
 import numpy as np
 
+from tacit.arrays import Floats
 from tacit.numerics.algebra import dot, eigh
 from tacit.numerics.elementary import cos, sin
-from tacit.stats.moments import Floats
 from tacit.stats.robust import MAD_CONSTANT, make_concentration_error, qn, spatial_median
 
 ScaleName = Literal["mad", "qn", "sd"]

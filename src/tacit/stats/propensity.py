@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import require
 from tacit.stats.designs import polynomial
-from tacit.stats.moments import Floats, Ints
 from tacit.stats.regression import fit
 
 Model = Literal["logistic", "tree", "boosted"]
@@ -142,6 +142,6 @@ def permute_labels(
     share = float(r.mean())
     found = np.empty(n)
     for i in range(n):
-        tick("propensity: null distribution", i / n)
+        tick("null distribution", i / n)
         found[i] = score(rng.permutation(r)).squared(share)
     return found

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics.algebra import dot, eigh
 from tacit.numerics.elementary import ndtri, sin
-from tacit.stats.moments import Floats, Ints
 
 #: Smallest eigenvalue of a repaired correlation matrix, and the size of a change that ends the repair.
 FLOOR, SETTLED = 1e-8, 1e-10

@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import xlogy
 
+from tacit.arrays import Flags, Floats
 from tacit.errors import InputError
 from tacit.numerics.algebra import dot, inv
 from tacit.numerics.elementary import exp, log, ndtr, ndtri
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 Family = Literal["linear", "logit", "probit", "poisson"]
 #: Turns some rows of the data into rows of the design, without the constant.
 Expand = Callable[[Floats], Floats]

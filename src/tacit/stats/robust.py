@@ -27,12 +27,13 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
+from tacit.arrays import Floats
 from tacit.errors import InputError
 from tacit.numerics import algebra
 from tacit.numerics.algebra import dot, eigh, eigvalsh, inv
 from tacit.numerics.elementary import exp, log, ndtr, settle
 from tacit.numerics.kernels import Kernels
-from tacit.stats.moments import TOLERANCE, Floats
+from tacit.stats.moments import TOLERANCE
 
 Covariance = Literal["mcd", "mve", "ogk", "m_estimate", "classical"]
 Estimate = tuple[Floats, Floats]

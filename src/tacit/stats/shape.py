@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from tacit.arrays import Floats
 from tacit.numerics.algebra import dot
-from tacit.stats.moments import Floats
 
 
 def skewness(x: Floats) -> Floats:

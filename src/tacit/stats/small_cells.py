@@ -6,11 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+from tacit.arrays import Flags, Floats, Ints
 
 
 @dataclass(frozen=True)

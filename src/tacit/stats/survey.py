@@ -10,13 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InputError
 from tacit.stats.regression import fit
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Residuals below this share of what they are the difference of are rounding errors.
 ROUNDING = 1e-10

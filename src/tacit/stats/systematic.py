@@ -7,10 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from tacit.arrays import Flags, Floats, Ints
 
 #: Intervals are fractions with a denominator up to this, so that places are computed in whole numbers.
 FINEST = 1_000_000
@@ -56,7 +54,7 @@ class Systematic:
         ahead = np.asarray(number) * self.parts - (self.start if start is None else start)
         return np.where(ahead >= 0, ahead // self.steps + 1, 0)
 
-    def takes(self, number: Any, start: Any = None) -> npt.NDArray[np.bool_]:
+    def takes(self, number: Any, start: Any = None) -> Flags:
         """Return which units are taken."""
         found = np.asarray(number)
         return np.asarray(self.counted(found, start) > self.counted(found - 1, start))

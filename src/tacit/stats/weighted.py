@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.arrays import Floats
 from tacit.numerics.algebra import dot
 from tacit.numerics.elementary import ndtr
-from tacit.stats.moments import Floats
 
 #: Halvings of the search interval for a kernel quantile: to the last digit of a float.
 HALVINGS = 60

@@ -6,7 +6,7 @@ found at the top of the package, as ``tacit.PPercent``; here are the functions a
 
 from __future__ import annotations
 
-from tacit.renamed import find_names
+from tacit.public import publish
 
 _HOMES = {
     "added_variance": "tacit.tables.rounding.counts",
@@ -42,7 +42,6 @@ _HOMES = {
     "nfold_matrix": "tacit.tables.margins.nfold",
     "nfold_optimise": "tacit.tables.margins.nfold",
     "noise_study": "tacit.tables.noise.noise_study",
-    "normal_eq_solver": "tacit.tables.structure.detection",
     "parse_batch": "tacit.argus.arb",
     "pattern_changes": "tacit.tables.suppress.pattern_reports",
     "protect_linked": "tacit.tables.agencies.linking",
@@ -79,8 +78,4 @@ _HOMES = {
 }
 
 __all__ = list(_HOMES)
-__getattr__ = find_names("tables", _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = publish("tables", _HOMES)

@@ -61,7 +61,7 @@ def towns_of_house(page: Page, span: Span, limit: int) -> Iterator[Span]:
         if end == j + 1:
             return
         j = end
-    ends = page.low(j) == "(" or j >= page.size or not page.together(i, j)
+    ends = page.low(j) == "(" or not page.together(i, j)
     if ends and page.ends[j - 1] <= limit:
         start, end = page.starts[i + 1], page.ends[j - 1]
         yield replace(span, start=start, end=end, kind="address", source="town")
@@ -131,7 +131,7 @@ def town_after(page: Page, span: Span, limit: int) -> int:
     if span.source not in ("street", "flat", "post box", "crf", "known record"):
         return span.end
     i = bisect_left(page.starts, span.end)
-    if page.low(i) != "," or i + 1 >= page.size or not page.together(i, i + 1):
+    if page.low(i) != "," or not page.together(i, i + 1):
         return span.end
     j = i + 1
     if page.plain_case(j):
@@ -147,7 +147,7 @@ def town_after(page: Page, span: Span, limit: int) -> int:
         j += 1
     if j == i + 1 or page.ends[j - 1] > limit:
         return span.end
-    after = page.infos[j] if j < page.size and page.together(i, j) else None
+    after = page.infos[j] if page.together(i, j) else None
     if after is None or after.shape == "p" or after.marks & (m.STATE | m.PHONE):
         return page.ends[j - 1]
     return span.end

@@ -6,12 +6,15 @@ Plain patterns and the lists of the language pack; every pattern takes time in p
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Literal
 
 from tacit.text.reading import marks
 from tacit.text.reading.lexicon import Lexicon, load_lexicon
 from tacit.text.reading.tokens import words_of
+from tacit.text.reading.words import cues
+
+CUES = cues("attributes")
 
 Attribute = Literal["age", "sex", "place", "role", "month"]
 
@@ -28,24 +31,7 @@ MONTH = re.compile(
     re.IGNORECASE,
 )
 STATE = re.compile(r"\b([A-Z]{2}) (\d{3})00\b")
-SEXES: Mapping[str, str] = {
-    **dict.fromkeys(
-        ("he", "his", "him", "himself", "male", "man", "boy", "gentleman", "mr", "herr"), "m"
-    ),
-    **dict.fromkeys(
-        ("she", "her", "hers", "herself", "female", "woman", "girl", "lady", "mrs", "ms", "frau"),
-        "f",
-    ),
-}
-#: Offices and callings that few people have: they may name a person without a name.
-ROLES = frozenset(
-    """ambassador mayor senator congressman congresswoman governor president chancellor minister bishop archbishop
-    cardinal rabbi imam judge magistrate sheriff admiral general colonel astronaut pilot olympian champion medallist
-    medalist actor actress conductor composer novelist author broadcaster newsreader footballer gymnast jockey dean
-    headmaster headmistress professor rector provost coroner councillor alderman baron baroness duke duchess earl
-    lighthouse beekeeper undertaker botschafter bürgermeister bürgermeisterin minister ministerin senatorin richter
-    richterin bischof rektor rektorin abgeordneter abgeordnete""".split()  # noqa: SIM905 - easier to read
-)
+SEXES = dict.fromkeys(CUES.man, "m") | dict.fromkeys(CUES.woman, "f")
 
 
 def attributes_of(text: str, language: str = "en") -> dict[str, frozenset[str]]:
@@ -72,7 +58,7 @@ def told_by(text: str, lexicon: Lexicon) -> Iterator[tuple[str, str]]:
         low = token.lower()
         if low in SEXES:
             sexes[SEXES[low]] += 1
-        elif low in ROLES:
+        elif low in CUES.roles:
             yield "role", low
         elif token[0].isupper():
             word = lexicon(token)

@@ -24,6 +24,9 @@ from tacit.plot.chart import Chart
 from tacit.plot.lines import intervals
 from tacit.result import Result
 from tacit.text.reading.tokens import TOKEN
+from tacit.text.reading.words import cues
+
+CUES = cues("evaluate")
 
 #: Kinds of which every letter and digit must go.
 WHOLE = frozenset(("name", "nickname", "email", "phone", "id", "url", "age"))
@@ -32,35 +35,8 @@ MOST = 0.9
 Z = 1.959963984540054
 
 
-def word_set(text: str) -> frozenset[str]:
-    """Return words written as running text."""
-    return frozenset(text.split())
-
-
 MONTH = r"jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"
 IN_DATE = re.compile(rf"({MONTH})\b|(\b(?:19|20)\d\d\b)|(\d+)|([^\W\d_]+)", re.IGNORECASE)
-STATES = word_set("""
-AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR
-PA RI SC SD TN TX UT VT VA WA WV WI WY DC ALABAMA ALASKA ARIZONA ARKANSAS CALIFORNIA COLORADO CONNECTICUT
-DELAWARE FLORIDA GEORGIA HAWAII IDAHO ILLINOIS INDIANA IOWA KANSAS KENTUCKY LOUISIANA MAINE MARYLAND
-MASSACHUSETTS MICHIGAN MINNESOTA MISSISSIPPI MISSOURI MONTANA NEBRASKA NEVADA OHIO OKLAHOMA OREGON
-PENNSYLVANIA TENNESSEE TEXAS UTAH VERMONT VIRGINIA WASHINGTON WISCONSIN WYOMING
-""")
-GENERIC = word_set("""
-street st avenue ave road rd drive dr lane ln court ct boulevard blvd way place circle terrace parkway highway
-trail close gardens crescent row square mews grove hill rise green walk apt suite unit flat box po p o north
-south east west n s e w nw ne sw se of the and at on hospital medical center centre clinic general memorial
-community regional health children's women's children women s family practice rehabilitation nursing home
-hospice urgent care royal infirmary cottage surgery group eye co inc corp ltd works llc company industries
-bros sons holdings plc partners club team band choir society league orchestra school elementary high primary
-middle academy grammar preparatory college nursery montessori junior parish church parish lutheran baptist
-methodist synagogue mosque temple straße str weg gasse allee platz klinikum krankenhaus universitätsklinikum
-praxis kreiskrankenhaus gmbh ag station foundation trust nhs department
-""")
-TITLES = word_set("""
-dr mr mrs ms miss prof professor nurse sister rn md m d do phd ph lpn pa c np herr frau doctor rev sir dame
-officer coach med staff lcsw msw fnp jr sr hon
-""")
 
 
 @dataclass(frozen=True)
@@ -230,9 +206,9 @@ def required(text: str, gold: Span) -> Iterable[int]:
         return
     for word in TOKEN.finditer(text, gold.start, gold.end):
         token = word.group()
-        if not token[0].isalnum() or token.lower() in GENERIC:
+        if not token[0].isalnum() or token.lower() in CUES.generic:
             continue
-        if gold.kind == "address" and token.upper() in STATES:
+        if gold.kind == "address" and token.upper() in CUES.states:
             continue
         skip = 3 if gold.kind == "address" and len(token) == 5 and token.isdigit() else 0
         yield from range(word.start() + skip, word.end())
@@ -276,7 +252,7 @@ def count_changes(
             gold_words += 1
             found += hit == b - a
         if hit:
-            if not inside and token.lower() in TITLES and any(golden[max(0, a - 4) : b + 4]):
+            if not inside and token.lower() in CUES.titles and any(golden[max(0, a - 4) : b + 4]):
                 continue
             changed_words += 1
             right_words += inside > 0

@@ -5,30 +5,15 @@ from __future__ import annotations
 from tacit.text.reading import marks as m
 from tacit.text.reading.lexicon import Word
 from tacit.text.reading.page import Page
-from tacit.text.reading.words import words
+from tacit.text.reading.words import cues
+
+CUES = cues("medicine")
+
 
 #: Marks of small words after which a name goes on in a sentence.
-NO_NOUN = (
-    m.STOP
-    | m.ACTS
-    | m.PREPOSITION
-    | m.RELATION
-    | m.PHONE
-    | m.AGE
-    | m.HOSPITAL
-    | m.SUFFIX
-    | m.TITLE
-    | m.NUMBER
-    | m.BORN
-    | m.MEETS
-    | m.PARTICLE
-    | m.ROLE
-    | m.HEADER
-)
-
-#: Nouns after an eponym with 's, however medical they are themselves.
-ALONE = words(
-    "disease syndrome sign palsy procedure tumor tumour lymphoma sarcoma anemia anaemia triad test"
+NO_NOUN = m.any_of(
+    "stop acts preposition relation phone age hospital suffix title number born meets particle "
+    "role header"
 )
 
 
@@ -39,7 +24,7 @@ def medical_evidence(page: Page, i: int) -> float:
     info = page.infos[i]
     if info.marks & m.SCORE and is_measured(page, i):
         return 0.95
-    if (info.low in CONTRACTED and is_contraction(page, i)) or is_misread(page, i):
+    if (info.low in CUES.contracted and is_contraction(page, i)) or is_misread(page, i):
         return 0.95
     j, steps = i + 1, 0
     eponym = bool(info.marks & (m.EPONYM | m.MEDICAL | m.DRUG))
@@ -51,7 +36,12 @@ def medical_evidence(page: Page, i: int) -> float:
             j += 1
             steps += 1
             continue
-        if owner and not eponym and after.marks & (m.EPONYM | m.MEDICAL) and after.low not in ALONE:
+        if (
+            owner
+            and not eponym
+            and after.marks & (m.EPONYM | m.MEDICAL)
+            and after.low not in CUES.alone
+        ):
             # Moss's Meckel's diverticulum: the disease belongs to a person.
             return 0.0
         if owner and after.marks & m.RELATION:
@@ -86,25 +76,7 @@ def medical_evidence(page: Page, i: int) -> float:
         return 0.9 if info.first < 15 and info.last < 16 else 0.5
     if before_medicine(page, i):
         return 0.85
-    if page.low(i - 1) == "of" and page.low(i - 2) in (
-        "circle",
-        "sphincter",
-        "ampulla",
-        "tetralogy",
-        "ligament",
-        "bundle",
-        "pouch",
-        "triangle",
-        "islets",
-        "canal",
-        "duct",
-        "angle",
-        "loop",
-        "zone",
-        "crypts",
-        "point",
-        "sign",
-    ):
+    if page.low(i - 1) == "of" and page.low(i - 2) in CUES.parts_of_eponyms:
         return 0.9
     if page.low(i + 1) == "-" and page.joined(i) and page.marks(i + 2) & m.MEDICAL:
         return 0.9
@@ -148,9 +120,9 @@ def is_measured(page: Page, i: int) -> bool:
         info = page.infos[j]
         if info.shape == "d":
             return not is_person_number(page, j)
-        if (info.low in GRADES and info.shape in "UI") or is_subgrade(info):
+        if (info.low in CUES.grades and info.shape in "UI") or is_subgrade(info):
             return page.gap(j - 1) == 1
-        if info.low not in LINKS and not info.marks & m.HEAD:
+        if info.low not in CUES.links and not info.marks & m.HEAD:
             return False
     return False
 
@@ -163,11 +135,6 @@ def is_person_number(page: Page, j: int) -> bool:
     if after is None or page.lines[j + 1] != page.lines[j]:
         return False
     return (after.low in ("f", "m") and page.gap(j) < 2) or bool(after.marks & m.AGE)
-
-
-#: Grades in Roman figures and letters, and what may stand between a score and its number.
-GRADES = words("i ii iii iv v vi vii a b c")
-LINKS = words("- – = : ' ’ s of is was at")
 
 
 def is_graded(page: Page, i: int) -> bool:
@@ -184,7 +151,7 @@ def is_graded(page: Page, i: int) -> bool:
         whole = page.low(j + 2)
         return (
             after.low == "/"
-            and whole in WHOLES
+            and whole in CUES.wholes
             and int(info.low) <= int(whole)
             and page.joined(j)
             and page.low(j + 3) != "/"
@@ -196,10 +163,6 @@ def is_graded(page: Page, i: int) -> bool:
         and not (i and page.infos[i - 1].shape in "CMI")
         and page.low(i - 1) != "."
     )
-
-
-#: Numbers of points that scores are out of; a day and a month are seldom written so.
-WHOLES = words("5 6 9 10 15 18 20 21 23 24 25 27 28 30 36 40 42 50 56 60 63 100")
 
 
 def is_decimal(page: Page, i: int) -> bool:
@@ -272,15 +235,13 @@ def is_ordinary_use(page: Page, i: int) -> bool:
     if after.low == "-" and page.joined(i) and page.joined(i + 1):
         part = page.infos[i + 2]
         return part.shape == "l" and part.common >= 9 and part.first < 6
-    if info.low in SEASONS and page.low(i - 1) in BEFORE_SEASONS:
+    if info.low in CUES.seasons and page.low(i - 1) in CUES.before_seasons:
         return True
     if not (page.starts_sentence(i) or page.plain_case(i)) or after.shape != "l":
         return False
-    return after.low in DETERMINERS or after.low in COMPLEMENTS.get(info.low, ())
+    return after.low in CUES.determiners or after.low in COMPLEMENTS.get(info.low, ())
 
 
-SEASONS = words("spring summer autumn winter")
-BEFORE_SEASONS = words("last this next early late since in the until mid by")
 #: Words after an ordinary word that is a name elsewhere.
 COMPLEMENTS = {
     "hope": ("to", "for", "of", "that"),
@@ -299,15 +260,6 @@ COMPLEMENTS = {
     "chase": ("up", "bloods", "results"),
     "art": ("therapy",),
 }
-#: Words after a verb at the start of a sentence, not after a name.
-DETERMINERS = words(
-    "the a an any all this that these those his her their your my our each every no"
-)
-
-
-CONTRACTED = words(
-    "don can won didn doesn isn wasn aren weren hasn haven hadn couldn wouldn shouldn mustn needn ain"
-)
 
 
 def is_contraction(page: Page, i: int) -> bool:
@@ -327,7 +279,7 @@ def ordinary_evidence(page: Page, i: int) -> float:
     if info.marks & m.ROLE and is_title_of(page, i):
         return 0.5
     if (
-        page.low(i + 1) in PEOPLE
+        page.low(i + 1) in CUES.people
         and not info.first
         and info.shape == "C"
         and page.together(i, i + 1)
@@ -336,14 +288,14 @@ def ordinary_evidence(page: Page, i: int) -> float:
         return 0.5
     if info.marks & CUED and info.index < 5 and info.low.isascii():
         lone = page.starts_sentence(i) and page.infos[min(i + 1, page.size - 1)].shape not in "CU"
-        return 0.0 if (info.first >= 11 and not lone) or info.low in GENERATIONS else 0.5
+        return 0.0 if (info.first >= 11 and not lone) or info.low in CUES.generations else 0.5
     if info.common >= 9 and info.index < 0 and info.first < 9:
         plain = info.shape == "l" or (info.shape == "U" and info.first < 7 and info.last < 9)
         if plain:
             return 0.45
     if info.common >= 9 and info.first < 8 and info.index < 2 and page.starts_sentence(i):
         return 0.4
-    if info.low in TIMES and i and (page.infos[i - 1].shape == "d" or page.low(i - 1) == "/"):
+    if info.low in CUES.times and i and (page.infos[i - 1].shape == "d" or page.low(i - 1) == "/"):
         return 0.5
     label = page.low(i + 1) == ":" and page.joined(i)
     opens = i == 0 or page.lines[i - 1] != page.lines[i] or len(info.low) < 5
@@ -376,13 +328,6 @@ def is_title_of(page: Page, i: int) -> bool:
     return (after.shape in "CM" and info.first < 11) or (after.low == ":" and page.joined(i))
 
 
-#: People by what they are: the word before them is no name.
-PEOPLE = words(
-    "man woman male female gentleman lady boy girl speaker speakers speaking origin heritage descent community people "
-    "descendant elder ancestry national nationals tribe nation"
-)
-
-
 def follows_person(page: Page, i: int) -> bool:
     """Return True for a surname with a capital after a title or a first name: Mr Day, Branko Head."""
     info = page.infos[i]
@@ -402,8 +347,6 @@ def is_drug_like(page: Page, k: int) -> bool:
     return info.medical and not info.common and page.together(k, k + 1) and page.gap(k) == 1
 
 
-GENERATIONS = words("jr sr ii iii iv")
-TIMES = words("min mins hr hrs sec secs day wk wks kg")
 #: Marks of cue words: beside names, not in them.
 CUED = (
     m.TITLE | m.RELATION | m.ROLE | m.SUFFIX | m.HEADER | m.STOP | m.WARD | m.PREPOSITION | m.GREETING
@@ -471,8 +414,6 @@ def is_counted(page: Page, i: int) -> bool:
     )
 
 
-#: What parts the things of a list, and how far it is searched for others that are certain.
-PARTS = words(", / : ( ) & and or x ☐ □ • + -")
 FAR = 12
 
 
@@ -509,7 +450,7 @@ def is_bracketed_thing(page: Page, i: int) -> bool:
 
 def parts_list(page: Page, k: int) -> bool:
     """Return True for a mark between the things of a list."""
-    return 0 <= k < page.size and page.low(k) in PARTS
+    return 0 <= k < page.size and page.low(k) in CUES.parts
 
 
 def is_certain_thing(info: Word) -> bool:
@@ -520,10 +461,7 @@ def is_certain_thing(info: Word) -> bool:
 
 def is_subgrade(info: Word) -> bool:
     """Return True for a grade with a letter: IIb, IIIa."""
-    return info.shape == "M" and info.low in SUBGRADES
-
-
-SUBGRADES = words("ia ib ic iia iib iic iiia iiib iiic iva ivb ivc")
+    return info.shape == "M" and info.low in CUES.subgrades
 
 
 def sounds_medical(page: Page, word: Word) -> bool:

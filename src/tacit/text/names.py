@@ -8,28 +8,9 @@ from tacit.text.reading.lexicon import Word
 from tacit.text.reading.page import REACH, Page
 
 #: Marks of words that are not part of a name, unless they are names by every list and stand after a cue.
-BARRED = (
-    m.CLOSING
-    | m.AGE
-    | m.UNIT
-    | m.STOP
-    | m.TITLE
-    | m.HEADER
-    | m.MONTH
-    | m.WEEKDAY
-    | m.RELATION
-    | m.PHONE
-    | m.NUMBER
-    | m.BORN
-    | m.HEAD
-    | m.DOSE
-    | m.SUFFIX
-    | m.CALLED
-    | m.HOSPITAL
-    | m.WARD
-    | m.ROLE
-    | m.PREPOSITION
-    | m.GREETING
+BARRED = m.any_of(
+    "closing age unit stop title header month weekday relation phone number born head dose "
+    "suffix called hospital ward role preposition greeting"
 )
 #: Jr. and III after a name belong to it.
 GENERATIONS = frozenset(("jr", "sr", "ii", "iii", "iv"))

@@ -67,7 +67,7 @@ def find_offices(page: Page) -> list[tuple[int, int]]:
         if not (country or (telling and after and i + 2 < page.size)):
             continue
         end = i + 1
-        if after and i + 2 < page.size and page.together(i, i + 2):
+        if after and page.together(i, i + 2):
             end = i + 3 if page.low(i + 2) != "the" else min(page.size, i + 4)
         start = i
         while (

@@ -4,39 +4,14 @@ from __future__ import annotations
 
 from tacit.text.reading import marks as m
 from tacit.text.reading.page import REACH, Page
-from tacit.text.reading.words import words
+from tacit.text.reading.words import cues
 
-SMALL = words("of the & and for de la du del der und für von zum zur am im des")
-#: Small words that join the parts of a name to its telling word.
-INNER = words("of the & and de la du del der und für")
-#: Small words within the names of places: Clearfield-upon-Tarn.
-JOINTS = words("upon on le by in under super next the am an der ob")
-#: Small words before the names of places.
-PREFIXES = words("new old upper lower over")
-#: Capitalised words that tell no one which: General Hospital, Day Surgery.
-GENERIC = words(
-    "general day emergency outpatient inpatient regional local community district county city "
-    "state national central main our the this that a an his her their your my new old follow up "
-    "medical health care nursing home family primary private public teaching acute children "
-    "women mens womens clinic hospital surgery center centre service department unit ward team "
-    "school company group local another any each same other mental walk in pain fracture sleep "
-    "plan record records history occupational physical university college high elementary "
-    "referring visiting great good physician provider patient student after before last next "
-    "first second in at to from since during no under status post prior previous seen "
-    "orthopedic orthopaedic cardiac vascular plastic eye dental oral general bariatric elective "
-    "major minor open brain spinal heart back hip knee social support insurance health-care "
-    "rehab rehabilitation specialist tertiary referral transfer receiving admitting nearest "
-    "oncology urology neurology cardiology radiology pathology outside laparoscopic robotic "
-    "cosmetic emergent urgent planned further hand foot breast lung weight loss allergy asthma "
-    "diabetes diabetic memory falls stroke tb hiv std wound antenatal prenatal baby well "
-    "anticoagulation coumadin warfarin travel sports medicine and internal renal transplant "
-    "cancer thyroid liver"
-)
+CUES = cues("proper")
 
 
 def is_small(page: Page, i: int) -> bool:
     """Return True for a small word inside names of things."""
-    return page.low(i) in SMALL
+    return page.low(i) in CUES.small
 
 
 def is_plain(page: Page, i: int) -> bool:
@@ -64,7 +39,7 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
                 continue
             break
         if (
-            info.low in JOINTS
+            info.low in CUES.joints
             and k > 1
             and page.low(k + 1) == "-"
             and page.low(k - 1) == "-"
@@ -84,7 +59,7 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
             taken += 1
             continue
         if (
-            info.low in INNER
+            info.low in CUES.inner
             and taken
             and k > 0
             and page.capital(k - 1)
@@ -109,7 +84,7 @@ def is_prefixed(page: Page, i: int) -> bool:
     before = page.infos[i - 1]
     return (
         before.shape == "C"
-        and before.low in PREFIXES
+        and before.low in CUES.prefixes
         and page.infos[i].shape in "CM"
         and page.gap(i - 1) == 1
         and not page.starts_sentence(i - 1)
@@ -123,14 +98,10 @@ def inner_dot(page: Page, k: int) -> bool:
     )
 
 
-#: Small words that stand within the names of places when they have a capital: Korrin Well, Long Down.
-NESTED = words("well new down old over under well up day night hill will")
-
-
 def is_nested(page: Page, k: int) -> bool:
     """Return True for a small word with a capital after another capitalised word: Holy Well Lane."""
     return (
-        page.infos[k].low in NESTED
+        page.infos[k].low in CUES.nested
         and page.infos[k].shape == "C"
         and k > 0
         and page.infos[k - 1].shape == "C"
@@ -154,7 +125,7 @@ def stops(page: Page, k: int) -> bool:
 
 def tidy(page: Page, i: int, j: int) -> int:
     """Return i moved past small words and marks at the start."""
-    while i < j and (page.infos[i].shape == "p" or page.low(i) in SMALL or page.low(i) == "s"):
+    while i < j and (page.infos[i].shape == "p" or page.low(i) in CUES.small or page.low(i) == "s"):
         i += 1
     return i
 
@@ -163,7 +134,12 @@ def is_specific(page: Page, i: int, j: int) -> bool:
     """Return True when some word of i to j tells which one it is."""
     for k in range(i, j):
         info = page.infos[k]
-        if info.shape in "dp" or info.low in GENERIC or info.low in SMALL or info.low == "s":
+        if (
+            info.shape in "dp"
+            or info.low in CUES.generic
+            or info.low in CUES.small
+            or info.low == "s"
+        ):
             continue
         if (info.marks & m.MEDICAL and not info.marks & (m.FIRST | m.LAST | m.PLACE)) or (
             info.medical and info.index < 4
@@ -208,12 +184,12 @@ def forward_proper(page: Page, j: int, most: int = 5) -> int:
             and end > j
             and page.joined(end - 1)
             and page.joined(end)
-            and page.low(end + 1) in JOINTS
+            and page.low(end + 1) in CUES.joints
             and page.low(end + 2) == "-"
         ):
             end += 3
         else:
             break
-    while end > j and (page.infos[end - 1].shape == "p" or page.low(end - 1) in SMALL):
+    while end > j and (page.infos[end - 1].shape == "p" or page.low(end - 1) in CUES.small):
         end -= 1
     return end

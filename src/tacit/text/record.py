@@ -13,45 +13,10 @@ from tacit.text.detect.registry import Candidate, cut
 from tacit.text.memory import name_parts, related_forms
 from tacit.text.reading.page import Page
 from tacit.text.reading.tokens import tokenise
+from tacit.text.reading.words import read_cues
 
-#: What a field is, by words in its name.
-FIELDS = (
-    ("email", ("mail",)),
-    ("phone", ("phone", "tel", "fax", "mobile", "cell", "pager")),
-    ("date", ("birth", "dob", "date", "geburt")),
-    (
-        "address",
-        (
-            "address",
-            "street",
-            "city",
-            "town",
-            "zip",
-            "postcode",
-            "village",
-            "adresse",
-            "ort",
-            "plz",
-        ),
-    ),
-    ("employer", ("employer", "company", "firm", "arbeitgeber")),
-    ("hospital", ("hospital", "clinic")),
-    ("id", ("id", "mrn", "ssn", "nhs", "number", "account", "policy", "record", "chart")),
-    (
-        "name",
-        (
-            "name",
-            "surname",
-            "patient",
-            "doctor",
-            "physician",
-            "mother",
-            "father",
-            "spouse",
-            "person",
-        ),
-    ),
-)
+#: What a field is, by words in its name; the first kind counts.
+FIELDS = read_cues()["record"]
 
 
 def field_kind(name: str, value: Any) -> str:
@@ -59,8 +24,8 @@ def field_kind(name: str, value: Any) -> str:
     if isinstance(value, dt.date):
         return "date"
     low = name.lower()
-    for kind, words in FIELDS:
-        if any(w in low for w in words) and not (kind == "id" and "name" in low):
+    for kind, words in FIELDS.items():
+        if any(w in low for w in words.split()) and not (kind == "id" and "name" in low):
             return kind
     return "other"
 

@@ -19,8 +19,8 @@ from tacit.data.in_blocks import fold_records
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.text.review import Entry, Queue, add_words, rank_words, words_in
-from tacit.text.scrub import Scrub, items_of, record_scrubbers
-from tacit.text.work import Scrubber, look_batch
+from tacit.text.scrub import Scrub
+from tacit.text.work import Scrubber, items_of, look_batch, record_scrubbers
 
 
 def queue_records(

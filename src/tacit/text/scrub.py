@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self, cast
 
@@ -30,7 +28,6 @@ from tacit.data.corpus import (
 from tacit.data.in_blocks import Change, change_records, ticker
 from tacit.data.microdata import Microdata
 from tacit.data.word_lists import check_folder
-from tacit.engine.base import ROW
 from tacit.errors import ColumnNotFound, InputError, SdcError, SdcWarning, WeakProtection
 from tacit.fields import ColumnName, Probability, Secret
 from tacit.registry import register
@@ -41,16 +38,17 @@ from tacit.text.reading.tokens import tokenise
 from tacit.text.review import Lists, read_decisions, read_lists
 from tacit.text.tagger import CheckedTagger
 from tacit.text.work import (
-    Here,
+    Counted,
     Item,
     Outcome,
-    R,
     Scrubber,
     Task,
     add_tallies,
     look_in,
     person_key,
+    record_scrubbers,
     scrub_batch,
+    scrub_block,
     scrub_counted,
     scrubbers,
     tally,
@@ -74,10 +72,6 @@ FORM_OF: Mapping[str, str] = {
 }  # fmt: skip
 #: Parts of the names of key columns that are searched in the texts.
 TELLING = ("name", "birth", "born", "dob", "date")
-#: New texts, and what was found in the old ones.
-Counted = tuple[list[str], dict[str, Any]]
-#: Records of a block whose texts are taken out of it at a time.
-SLICE = 4096
 #: Action details: the columns whose texts were searched.
 SCRUBBED = "scrubbed"
 
@@ -165,10 +159,6 @@ class Scrub(Method[Corpus | Microdata]):
         description="functions of this site that yield spans of a text, in Python only",
     )
 
-    on_household = "apart"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     on_other_kind: ClassVar[str] = (
         "Records: name their text columns with columns=. Texts have no columns: leave it out."
     )
@@ -310,16 +300,16 @@ class Scrub(Method[Corpus | Microdata]):
 
     # -- a corpus, or columns of records -------------------------------------------------------
 
-    def faults(self, data: Any) -> list[SdcError]:
+    def _faults(self, data: Any) -> list[SdcError]:
         """Add: columns that hold no text, and columns that are not there."""
-        found = super().faults(data)
+        found = super()._faults(data)
         if self.marks and self.columns:
             found.append(
                 InputError(
                     "scrub: marks go with texts; a column has no place for them. Leave marks out."
                 )
             )
-        if isinstance(data, Microdata) and self.columns:
+        if self.columns:
             named = [*(self.known or ()), *([self.person] if self.person else ())]
             missing = [c for c in named if c not in data.columns]
             if missing:
@@ -331,11 +321,7 @@ class Scrub(Method[Corpus | Microdata]):
                     )
                 )
             found += text_faults(self.kind, data, self.columns)
-        if (
-            isinstance(data, Corpus)
-            and self.person
-            and all(self.person not in d.record for d in data)
-        ):
+        elif self.person and all(self.person not in d.record for d in data):
             found.append(
                 InputError(
                     f"scrub: no known record has the field {self.person!r} that person names, and so nobody could tell "
@@ -360,7 +346,7 @@ class Scrub(Method[Corpus | Microdata]):
             warn_without_voter()
             ctx.note(trained_voter=has_voter(self.language))
         task, secret = self.task(), ctx.rng.bytes(32)
-        if isinstance(data, Microdata):
+        if self.columns:
             return self._scrub_columns(data, task, secret, ctx)
         return self._scrub_documents(data, task, secret, ctx)
 
@@ -446,7 +432,7 @@ class Scrub(Method[Corpus | Microdata]):
                 self.columns,
                 (*limits, "Identifiers are written in one of the usual forms."),
             )
-        if isinstance(data, Microdata):
+        if self.columns:
             known = self.known_columns(data)
             if known:
                 yield Claim(
@@ -482,9 +468,9 @@ CHECKED_BEFORE = (
 )
 
 
-def text_faults(kind: str, data: Any, columns: Iterable[str]) -> list[SdcError]:
+def text_faults(kind: str, data: Any, columns: Sequence[str]) -> list[SdcError]:
     """Return which of the columns hold no text."""
-    if not isinstance(data, Microdata):
+    if not columns:
         return []
     schema = data.frame.collect_schema()
     return [
@@ -523,84 +509,3 @@ def nothing_known(data: Microdata) -> str:
         "the data declare no identifiers, and so no name of the record could be searched in its texts. Declare the "
         "columns that name people as identifiers, or name them with known=."
     )
-
-
-def scrub_block(
-    table: pa.Table,
-    columns: Iterable[str],
-    known: Iterable[str],
-    person: str | None,
-    secret: bytes,
-    scrub: Scrubber[Counted],
-    *,
-    keep: bool,
-) -> Change:
-    """Return what becomes of the texts of one block of records; few of them are taken out of it at a time."""
-    parts = [table.slice(start, SLICE) for start in range(0, max(len(table), 1), SLICE)]
-    new: dict[str, pa.Array] = {}
-    tallies: list[Mapping[str, Any]] = []
-    for column in columns:
-        items = (i for part in parts for i in keyed_items(part, column, known, person, secret))
-        made = told_texts(scrub(items), tallies)
-        if keep:
-            deque(made, maxlen=0)
-            continue
-        kind = table.schema.field(column).type
-        arrays = []
-        for part in parts:
-            texts = part.column(column).to_pylist()
-            arrays.append(pa.array([next(made) if text else text for text in texts], kind))
-        new[column] = pa.concat_arrays(arrays)
-    return Change(new, tally=add_tallies(tallies))
-
-
-def keyed_items(
-    table: pa.Table, column: str, known: Iterable[str], person: str | None, secret: bytes
-) -> Iterator[Item]:
-    """Yield the texts of a column with what is known of their records, and the keys of their people."""
-    rows = table.column(ROW).to_pylist()
-    people = [None] * len(rows) if person is None else table.column(person).to_pylist()
-    for i, item in zip(*items_of(table, column, known), strict=True):
-        whose = f"row {rows[i]}" if people[i] is None else f"person {people[i]}"
-        yield replace(item, key=person_key(secret, whose))
-
-
-def told_texts(made: Iterable[Counted], tallies: list[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the new texts; what was found in the old ones goes to ``tallies``."""
-    for texts, told in made:
-        tallies.append(told)
-        yield from texts
-
-
-def items_of(table: pa.Table, column: str, known: Iterable[str]) -> tuple[list[int], list[Item]]:
-    """Return the places of a block that hold text, and each text with what is known of its record."""
-    facts = {c: table.column(c).to_pylist() for c in known}
-    texts = table.column(column).to_pylist()
-    there = [i for i, text in enumerate(texts) if text]
-    return there, [
-        Item(texts[i], {c: values[i] for c, values in facts.items() if values[i] is not None})
-        for i in there
-    ]
-
-
-@contextmanager
-def record_scrubbers(
-    task: Task,
-    data: Microdata,
-    columns: Iterable[str],
-    work: Callable[[Task, Sequence[Item]], R],
-    ctx: Context,
-) -> Iterator[Scrubber[R]]:
-    """Give a function that does the work on texts of records, wherever their engine calls it."""
-    if data.engine.name == "spark":
-        # Blocks are shared out already, and the function travels to them.
-        yield Here(task, work)
-        return
-    with scrubbers(task, text_size(data, columns), work, ticker(ctx)) as scrub:
-        yield scrub
-
-
-def text_size(data: Microdata, columns: Iterable[str]) -> int:
-    """Return how many characters some columns hold."""
-    sums = [nw.col(c).str.len_chars().sum().alias(f"n{i}") for i, c in enumerate(columns)]
-    return sum(n or 0 for n in data.frame.select(*sums).collect("pyarrow").row(0))

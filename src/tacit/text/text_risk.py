@@ -27,15 +27,18 @@ from tacit.spec import Companions, Measure
 from tacit.text.attributes import Attribute, attributes_of
 from tacit.text.engine import Found
 from tacit.text.evaluate import EvaluationResult, evaluate_texts
-from tacit.text.scrub import (
-    SCRUBBED,
-    Scrub,
+from tacit.text.scrub import SCRUBBED, Scrub, text_faults, warn_without_voter
+from tacit.text.work import (
+    Here,
+    Item,
+    Scrubber,
+    Task,
+    at_risk,
     items_of,
+    look_at,
+    look_in,
     record_scrubbers,
-    text_faults,
-    warn_without_voter,
 )
-from tacit.text.work import Here, Item, Scrubber, Task, at_risk, look_at, look_in
 
 #: Attributes of which a value that one document alone tells is counted as rare.
 RARE = ("month", "place", "role")
@@ -73,11 +76,6 @@ class TextRisk(Measure[Corpus | Microdata]):
         default=(), description="text columns of records; without any the data are texts themselves"
     )
 
-    family: ClassVar[str] = "risk"
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     on_other_kind: ClassVar[str] = (
         "Records: name their text columns with columns=. Texts have no columns: leave it out."
     )
@@ -87,15 +85,13 @@ class TextRisk(Measure[Corpus | Microdata]):
         """Return Microdata where text columns are named, else Corpus."""
         return Microdata if self.columns else Corpus
 
-    def faults(self, data: Any) -> list[SdcError]:
+    def _faults(self, data: Any) -> list[SdcError]:
         """Add: columns that hold no text."""
-        return [*super().faults(data), *text_faults(self.kind, data, self.columns)]
+        return [*super()._faults(data), *text_faults(self.kind, data, self.columns)]
 
-    def _measure(self, data: Any, other: Companions[Any], ctx: Context) -> Result:
+    def _measure(self, data: Any, other: Companions[Any], ctx: Context) -> TextRiskResult:
         del other
-        told = (
-            self._of_corpus(data, ctx) if isinstance(data, Corpus) else self._of_columns(data, ctx)
-        )
+        told = self._of_columns(data, ctx) if self.columns else self._of_corpus(data, ctx)
         n = told.texts
         classes = told.signatures
         alone = sum(size for size in classes.values() if size < self.k)
@@ -107,7 +103,7 @@ class TextRisk(Measure[Corpus | Microdata]):
             "smallest class of told attributes": min(classes.values(), default=0),
             **{f"{a}s that one text alone tells": told.rare.get(a, 0) for a in RARE},
             "narratives that may identify": told.narratives,
-            **gold_numbers(data),
+            **({} if self.columns else gold_numbers(data)),
         }
         value = told.risk / n if n else 0.0
         frame = nw.from_native(
@@ -254,9 +250,9 @@ def score_marked(data: Corpus) -> EvaluationResult | None:
     return evaluate_texts([o for o, _ in marked], [spans for _, spans in marked])
 
 
-def gold_numbers(data: Any) -> dict[str, Any]:
+def gold_numbers(data: Corpus) -> dict[str, Any]:
     """Return recall with its interval where people have marked the originals; nothing otherwise."""
-    score = score_marked(data) if isinstance(data, Corpus) else None
+    score = score_marked(data)
     if score is None:
         return {}
     told = score.numbers

@@ -61,10 +61,6 @@ class TextUtility(Measure[Corpus | Microdata]):
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     axis: ClassVar[str] = "share of medical terms kept,"
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     on_other_kind: ClassVar[str] = (
         "Records: name their text columns with columns=. Texts have no columns: leave it out."
     )
@@ -73,12 +69,12 @@ class TextUtility(Measure[Corpus | Microdata]):
         """Return Microdata where text columns are named, else Corpus."""
         return Microdata if self.columns else Corpus
 
-    def faults(self, data: Any) -> list[SdcError]:
+    def _faults(self, data: Any) -> list[SdcError]:
         """Add: columns that hold no text."""
-        return [*super().faults(data), *text_faults(self.kind, data, self.columns)]
+        return [*super()._faults(data), *text_faults(self.kind, data, self.columns)]
 
-    def _measure(self, data: Any, other: Companions[Any], ctx: Context) -> Result:
-        texts = isinstance(data, Corpus)
+    def _measure(self, data: Any, other: Companions[Any], ctx: Context) -> TextUtilityResult:
+        texts = not self.columns
         kept = (
             self._of_corpus(data, other.original, ctx)
             if texts
@@ -189,9 +185,9 @@ def marked_numbers(score: EvaluationResult | None) -> dict[str, Any]:
     return found | {"rightly replaced (precision)": precision, "found (recall)": recall, "F": f}
 
 
-def replaced_in(data: Corpus | Microdata, columns: tuple[str, ...]) -> Counter[str]:
+def replaced_in(data: Any, columns: tuple[str, ...]) -> Counter[str]:
     """Return how many places of each kind were replaced."""
-    if isinstance(data, Corpus):
+    if not columns:
         return Counter(s.kind for d in data if d.done is not None for s in d.done.spans)
     steps = [a.details for a in data.history if set(columns) & set(a.details.get(SCRUBBED, ()))]
     return sum((Counter(details["found"]) for details in steps), Counter[str]())

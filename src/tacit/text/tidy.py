@@ -14,7 +14,11 @@ from dataclasses import replace
 from tacit.data.corpus import Span
 from tacit.text.board import PLACE
 from tacit.text.dates import read_day_month, read_month_day, read_numeric
-from tacit.text.detect.date import (
+from tacit.text.detect.bodies.named_body import NO_NAMES
+from tacit.text.detect.numbers.email import find_emails
+from tacit.text.detect.numbers.record_number import LABEL, is_shared
+from tacit.text.detect.numbers.url import find_urls
+from tacit.text.detect.times.date import (
     NO_DATES,
     after_score,
     closes,
@@ -25,20 +29,20 @@ from tacit.text.detect.date import (
     is_vision,
     is_weekday,
 )
-from tacit.text.detect.day import ORDINAL, find_ordinal_days, find_weekdays
-from tacit.text.detect.email import find_emails
-from tacit.text.detect.hospital import MEASURES
-from tacit.text.detect.named_body import NO_NAMES
-from tacit.text.detect.record_number import LABEL, is_shared
-from tacit.text.detect.spoken import ORDINALS, find_spoken_dates
-from tacit.text.detect.url import find_urls
-from tacit.text.detect.village import PLACED
+from tacit.text.detect.times.day import ORDINAL, find_ordinal_days, find_weekdays
+from tacit.text.detect.times.spoken import find_spoken_dates
 from tacit.text.medicine import sounds_medical
 from tacit.text.names import BARRED
-from tacit.text.proper import SMALL
 from tacit.text.reading import marks as m
 from tacit.text.reading.page import Page
-from tacit.text.reading.words import words
+from tacit.text.reading.words import cues
+
+CUES = cues("tidy")
+HOSPITAL = cues("hospital")
+PROPER = cues("proper")
+SPOKEN = cues("spoken")
+VILLAGE = cues("village")
+
 
 Rule = Callable[[Page, Span], Iterator[Span]]
 #: Kinds that may go on in the next line, and what ends a line.
@@ -61,30 +65,12 @@ LONG = 6
 LEAST = 0.5
 #: What a telephone number begins with.
 PHONE_STARTS = frozenset("0123456789(+")
-#: Words before a telephone number that end an address.
-RINGS = words("ring tel telephone phone ph call fax mob mobile contact cell")
-#: Kinds of spans that are made of words.
-#: Countries tell too little of a person to be an address; so do the words that go with them.
-COUNTRIES = words(
-    "afghanistan africa albania algeria america angola arab argentina armenia asia australia austria bahamas bahrain "
-    "bangladesh barbados belgium belize bolivia bosnia botswana brazil britain bulgaria burma cambodia cameroon canada chile "
-    "china colombia congo croatia cuba cyprus denmark ecuador egypt eire emirates england eritrea estonia ethiopia europe fiji "
-    "finland france gambia germany ghana gibraltar greece grenada guatemala guyana haiti herzegovina holland honduras hungary "
-    "iceland india indonesia iran iraq ireland israel italy ivory jamaica japan kenya korea kosovo kuwait laos latvia lebanon liberia "
-    "libya lithuania luxembourg macedonia madagascar malawi malaysia mali malta mauritius mexico moldova mongolia montenegro "
-    "morocco mozambique myanmar namibia nepal netherlands nicaragua niger nigeria norway oman pakistan palestine panama paraguay "
-    "peru philippines poland portugal qatar romania russia rwanda samoa saudi scotland senegal serbia sierra leone singapore slovakia "
-    "slovenia somalia spain sudan swaziland eswatini sweden switzerland syria taiwan tanzania thailand tobago togo tonga trinidad tunisia "
-    "turkey uganda uk ukraine uruguay usa us venezuela vietnam wales yemen zambia zimbabwe united kingdom states republic of the and "
-    "north south east west northern southern new zealand sri lanka costa rica guinea arabia"
-)
+
+
 WORDY = frozenset(("address", "hospital", "employer", "organisation"))
 #: What may lie within one name.
 NARROW = frozenset(("", " ", ". ", "-", "'", " of "))
-#: Days of the year that have a name.
-FEASTS = words(
-    "christmas easter boxing thanksgiving eve hogmanay ramadan eid diwali passover halloween whit"
-)
+
 #: Marks of words that no number holds.
 LABELS = m.NUMBER | m.PHONE | m.STOP | m.HEADER | m.PREPOSITION | LABEL
 
@@ -284,7 +270,7 @@ def could_be_date(page: Page, span: Span) -> bool:
     numbers = [k for k in inside if page.infos[k].shape == "d"]
     if any(page.marks(k) & m.MONTH for k in inside):
         return not is_month_alone(page, inside)
-    if any(page.low(k) in ORDINALS or page.low(k) in FEASTS for k in inside):
+    if any(page.low(k) in SPOKEN.ordinals or page.low(k) in CUES.feasts for k in inside):
         return True
     if sum(bool(page.marks(k) & m.NUMBER_WORD) for k in inside) > 1:
         return True
@@ -311,7 +297,7 @@ def is_month_alone(page: Page, inside: range) -> bool:
             and len(page.words[k]) < 4
             and page.low(k - 1) not in ("'", "’")
         )
-        or page.low(k) in ORDINALS
+        or page.low(k) in SPOKEN.ordinals
         or page.marks(k) & (m.NUMBER_WORD | m.WEEKDAY)
         for k in inside
     )
@@ -333,23 +319,7 @@ def is_range(page: Page, i: int) -> bool:
     """Return True for 2-4 puffs and between 4-6, which may be dates by their numbers alone."""
     if page.low(i)[0] == "0" or page.infos[i].shape != "d":
         return False
-    if not closes(page, i + 3) or page.low(i - 1) in (
-        "between",
-        "every",
-        "over",
-        "x",
-        "of",
-        "about",
-        "rooms",
-        "beds",
-        "bays",
-        "pages",
-        "ages",
-        "aged",
-        "wards",
-        "items",
-        "questions",
-    ):
+    if not closes(page, i + 3) or page.low(i - 1) in CUES.between:
         return True
     return not int(page.words[i]) <= 12 < int(page.low(i + 2) if page.marks(i + 2) & m.DIGIT else 0)
 
@@ -527,7 +497,7 @@ def tidy_thing(page: Page, span: Span) -> Iterator[Span]:
             i = k
     while i < j and len(page.low(i)) == 1 and page.infos[i].shape in "lIp":
         i += 1
-    if page.low(j) in MEASURES and page.together(j - 1, j):
+    if page.low(j) in HOSPITAL.measures and page.together(j - 1, j):
         return
     if any(tells(page, k) for k in range(i, j)):
         yield replace(span, start=page.starts[i])
@@ -536,7 +506,7 @@ def tidy_thing(page: Page, span: Span) -> Iterator[Span]:
 def tells(page: Page, k: int) -> bool:
     """Return True for a word that says which one it is: Maple in Maple Ward, but neither word of memory clinic."""
     info = page.infos[k]
-    if info.shape in "dp" or info.low in NO_NAMES or info.low in SMALL or len(info.low) < 2:
+    if info.shape in "dp" or info.low in NO_NAMES or info.low in PROPER.small or len(info.low) < 2:
         return False
     return page.capital(k) or not (info.medical or info.common >= 14)
 
@@ -545,7 +515,7 @@ def tidy_address(page: Page, span: Span) -> Iterator[Span]:
     """Yield an address unless it is made of ordinary small words, or is one word that no place has."""
     inside = tokens_of(page, span)
     i, j = inside.start, inside.stop
-    while j - i > 1 and (page.low(j - 1) in RINGS or page.low(j - 1) == ","):
+    while j - i > 1 and (page.low(j - 1) in CUES.rings or page.low(j - 1) == ","):
         j -= 1
     if page.low(j) == ":" and j - i > 1 and page.lines[j - 1] > page.lines[i]:
         # The next line is a field of its own.
@@ -562,9 +532,9 @@ def tidy_address(page: Page, span: Span) -> Iterator[Span]:
 def could_be_place(page: Page, i: int, j: int) -> bool:
     """Return True for words without a number that may be a place."""
     infos = [page.infos[k] for k in range(i, j) if page.infos[k].shape != "p"]
-    if all(w.low in COUNTRIES for w in infos):
+    if all(w.low in CUES.countries for w in infos):
         return False
-    led = page.low(i - 1) in PLACED or page.marks(i - 1) & m.LIVES or page.low(i - 1) == ","
+    led = page.low(i - 1) in VILLAGE.placed or page.marks(i - 1) & m.LIVES or page.low(i - 1) == ","
     if all(w.common >= 9 and not w.marks & m.STREET for w in infos) and not led:
         return not (page.plain_case(i) or all(w.shape == "l" for w in infos))
     if any(w.marks & m.DRUG for w in infos):
@@ -583,7 +553,7 @@ def could_be_place(page: Page, i: int, j: int) -> bool:
         # Edinburgh Postnatal Depression Scale
         if page.infos[k].shape not in "CM" or not page.together(i, k):
             break
-        if page.marks(k) & m.HEAD or page.low(k) in MEASURES:
+        if page.marks(k) & m.HEAD or page.low(k) in HOSPITAL.measures:
             return False
     graded = after.shape == "I" and page.joined(j) and page.marks(j + 1) & m.DIGIT
     return not (graded or (after.marks & m.HEAD and after.shape == "l"))

@@ -16,7 +16,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+
+from tacit.context import Context
 from tacit.data.corpus import Findings, Span
+from tacit.data.in_blocks import Change, ticker
+from tacit.data.microdata import Microdata
+from tacit.engine.base import ROW
+from tacit.events import result_of
 from tacit.text import baselines, engine
 from tacit.text.engine import Found, Settings
 from tacit.text.guard import guard_text, move_marks
@@ -28,6 +36,10 @@ WORTH_STARTING = 2_000_000
 BATCH = 500
 #: Parts that wait for each process, so that it need not wait for the next one.
 AHEAD = 3
+#: New texts, and what was found in the old ones.
+Counted = tuple[list[str], dict[str, Any]]
+#: Records of a block whose texts are taken out of it at a time.
+SLICE = 4096
 #: Bounds of the bins in which certainties are told.
 BINS = (0.5, 0.7, 0.8, 0.9, 0.95)
 
@@ -172,10 +184,10 @@ def scrubbers(
                 running.append(pool.submit(*call))
             if len(running) > AHEAD * count:
                 tick()
-                yield running.popleft().result()
+                yield result_of(running.popleft())
         while running:
             tick()
-            yield running.popleft().result()
+            yield result_of(running.popleft())
 
     def shared(items: Iterable[Item]) -> Iterator[R]:
         waiting: deque[Sequence[Item]] = deque()
@@ -320,3 +332,87 @@ def add_tallies(tallies: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
             else:
                 total[name] += value
     return total
+
+
+# -- texts of records ------------------------------------------------------------------------------------
+
+
+def scrub_block(
+    table: pa.Table,
+    columns: Iterable[str],
+    known: Iterable[str],
+    person: str | None,
+    secret: bytes,
+    scrub: Scrubber[Counted],
+    *,
+    keep: bool,
+) -> Change:
+    """Return what becomes of the texts of one block of records; few of them are taken out of it at a time."""
+    parts = [table.slice(start, SLICE) for start in range(0, max(len(table), 1), SLICE)]
+    new: dict[str, pa.Array] = {}
+    tallies: list[Mapping[str, Any]] = []
+    for column in columns:
+        items = (i for part in parts for i in keyed_items(part, column, known, person, secret))
+        made = told_texts(scrub(items), tallies)
+        if keep:
+            deque(made, maxlen=0)
+            continue
+        kind = table.schema.field(column).type
+        arrays = []
+        for part in parts:
+            texts = part.column(column).to_pylist()
+            arrays.append(pa.array([next(made) if text else text for text in texts], kind))
+        new[column] = pa.concat_arrays(arrays)
+    return Change(new, tally=add_tallies(tallies))
+
+
+def keyed_items(
+    table: pa.Table, column: str, known: Iterable[str], person: str | None, secret: bytes
+) -> Iterator[Item]:
+    """Yield the texts of a column with what is known of their records, and the keys of their people."""
+    rows = table.column(ROW).to_pylist()
+    people = [None] * len(rows) if person is None else table.column(person).to_pylist()
+    for i, item in zip(*items_of(table, column, known), strict=True):
+        whose = f"row {rows[i]}" if people[i] is None else f"person {people[i]}"
+        yield replace(item, key=person_key(secret, whose))
+
+
+def told_texts(made: Iterable[Counted], tallies: list[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the new texts; what was found in the old ones goes to ``tallies``."""
+    for texts, told in made:
+        tallies.append(told)
+        yield from texts
+
+
+def items_of(table: pa.Table, column: str, known: Iterable[str]) -> tuple[list[int], list[Item]]:
+    """Return the places of a block that hold text, and each text with what is known of its record."""
+    facts = {c: table.column(c).to_pylist() for c in known}
+    texts = table.column(column).to_pylist()
+    there = [i for i, text in enumerate(texts) if text]
+    return there, [
+        Item(texts[i], {c: values[i] for c, values in facts.items() if values[i] is not None})
+        for i in there
+    ]
+
+
+@contextmanager
+def record_scrubbers(
+    task: Task,
+    data: Microdata,
+    columns: Iterable[str],
+    work: Callable[[Task, Sequence[Item]], R],
+    ctx: Context,
+) -> Iterator[Scrubber[R]]:
+    """Give a function that does the work on texts of records, wherever their engine calls it."""
+    if data.engine.name == "spark":
+        # Blocks are shared out already, and the function travels to them.
+        yield Here(task, work)
+        return
+    with scrubbers(task, text_size(data, columns), work, ticker(ctx)) as scrub:
+        yield scrub
+
+
+def text_size(data: Microdata, columns: Iterable[str]) -> int:
+    """Return how many characters some columns hold."""
+    sums = [nw.col(c).str.len_chars().sum().alias(f"n{i}") for i, c in enumerate(columns)]
+    return sum(n or 0 for n in data.frame.select(*sums).collect("pyarrow").row(0))

@@ -13,13 +13,17 @@ from tacit.alternatives.comparison.result import ComparisonResult, comparison_re
 from tacit.alternatives.comparison.systems import (
     System,
     WrongReturn,
+    is_data,
     makes_data,
     protect,
     refuse_other_kind,
 )
+from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
 from tacit.errors import Cancelled, InputError, RoleMissing, SdcError, SdcWarning
+from tacit.events import Job, Listener, Phase, Stop, Stretch, ignore_event, never
+from tacit.kept import keep_results
 from tacit.kinds import kind_of
 from tacit.records.utility.information_loss import InformationLoss
 from tacit.result import Result
@@ -29,6 +33,7 @@ from tacit.tables.compare.table_comparison import TableComparison
 Measures = Mapping[str, Measure[Any]]
 
 
+@keep_results()
 def compare(
     data: Any,
     systems: Mapping[str, System],
@@ -36,6 +41,8 @@ def compare(
     *,
     k: int | None = None,
     seed: int | None = None,
+    on_event: Listener = ignore_event,
+    should_stop: Stop = never,
 ) -> ComparisonResult:
     """Protect the same data in several ways and lay the results side by side.
 
@@ -56,6 +63,8 @@ def compare(
         The class size to judge by; adds a column that says whether it is met.
     seed
         Seed given to every system and measure, so that a comparison can be repeated.
+    on_event, should_stop
+        Called with events, and asked whether to stop, while working; see :mod:`tacit.events`.
 
     Returns
     -------
@@ -73,10 +82,26 @@ def compare(
         raise InputError("compare: give at least one system, e.g. {'Datafly': tacit.Datafly(k=2)}")
     standing = key_measures(data, k, measures)
     chosen = {**standing, **label_measures(measures or default_measures(data, systems, standing))}
-    outcomes = [run_system(data, name, system, seed) for name, system in systems.items()]
-    for label, measure in chosen.items():
-        outcomes = measure_all(data, outcomes, label, measure, seed)
-    return comparison_result(tuple(outcomes), chosen)
+    job = Job(on_event, should_stop, parts_of(systems, chosen))
+
+    def run() -> ComparisonResult:
+        outcomes = [
+            run_system(data, name, system, seed, job.begin("protect"))
+            for name, system in systems.items()
+        ]
+        for label, measure in chosen.items():
+            outcomes = measure_all(data, outcomes, label, measure, seed, job.begin("compare"))
+        return comparison_result(tuple(outcomes), chosen)
+
+    return job.watch(run)
+
+
+def parts_of(systems: Iterable[str], measures: Measures) -> tuple[Phase, ...]:
+    """Return what a comparison consists of."""
+    return (
+        *(Phase("protect", f"Protecting the data: {name}", 2) for name in systems),
+        *(Phase("compare", f"Comparing: {m.title()}") for m in measures.values()),
+    )
 
 
 # -- what is measured ----------------------------------------------------------------------------------
@@ -105,7 +130,7 @@ def default_measures(
         return ()
     if isinstance(data, Microdata):
         return (InformationLoss.model_validate({}),)
-    if not isinstance(getattr(data, "kind", None), str):
+    if not is_data(data):
         return (TableComparison.model_validate({}),)
     given = [s for s in systems.values() if isinstance(s, Table)]
     # Measures of a version with gaps need a rule for them, which somebody has to choose.
@@ -128,17 +153,17 @@ def label_measures(measures: Iterable[Measure[Any]]) -> dict[str, Measure[Any]]:
 # -- running -------------------------------------------------------------------------------------------
 
 
-def run_system(data: Any, name: str, system: System, seed: int | None) -> Outcome:
+def run_system(data: Any, name: str, system: System, seed: int | None, work: Stretch) -> Outcome:
     """Protect the data in one way."""
     if not makes_data(system):
-        if isinstance(data, Microdata | Table) and isinstance(system, Microdata | Table):
+        if is_data(data) and is_data(system):
             refuse_other_kind(data, system)
         return Outcome(name, system)
     begun = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            released = protect(data, system, seed)
+            released = protect(data, system, seed, work)
         except (Cancelled, WrongReturn):
             raise
         except SdcError as error:
@@ -147,18 +172,27 @@ def run_system(data: Any, name: str, system: System, seed: int | None) -> Outcom
 
 
 def measure_all(
-    data: Any, outcomes: Sequence[Outcome], label: str, measure: Measure[Any], seed: int | None
+    data: Any,
+    outcomes: Sequence[Outcome],
+    label: str,
+    measure: Measure[Any],
+    seed: int | None,
+    work: Stretch,
 ) -> list[Outcome]:
     """Return the outcomes with one measure more."""
     if isinstance(measure, TableComparison):
         made = {o.name: o.released for o in outcomes if o.released is not None}
         found = measure.measure_versions(made, data) if made else {}
         return [with_result(o, label, found[o.name]) if o.name in found else o for o in outcomes]
-    return [measure_one(data, o, label, measure, seed) for o in outcomes]
+    n = len(outcomes)
+    return [
+        measure_one(data, o, label, measure, Context.start(seed, work=work.part(i, n)))
+        for i, o in enumerate(outcomes)
+    ]
 
 
 def measure_one(
-    data: Any, outcome: Outcome, label: str, measure: Measure[Any], seed: int | None
+    data: Any, outcome: Outcome, label: str, measure: Measure[Any], ctx: Context
 ) -> Outcome:
     """Return an outcome with one measure more, or with the reason why it has none."""
     if outcome.released is None:
@@ -166,7 +200,7 @@ def measure_one(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            result = measure.measure(outcome.released, original=data, seed=seed)
+            result = measure.measure(outcome.released, original=data, context=ctx)
         except Cancelled:
             raise
         except SdcError as error:

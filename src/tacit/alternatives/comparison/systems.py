@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, cast, runtime_checkable
 
+from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
 from tacit.errors import InputError
+from tacit.events import Stretch
+from tacit.plan import Plan
 from tacit.spec import Method
 
 
@@ -30,24 +33,29 @@ System = Method[Any] | PlanLike | Callable[[Any], Any] | Microdata | Table | Any
 
 def makes_data(system: System) -> bool:
     """Return True for a system that has yet to be run; False for protected data."""
-    if isinstance(system, Microdata | Table) or hasattr(system, "__array_interface__"):
-        return False
     return isinstance(system, Method | PlanLike) or callable(system)
 
 
-def protect(data: Any, system: System, seed: int | None = None) -> Any:
+def protect(data: Any, system: System, seed: int | None = None, work: Stretch | None = None) -> Any:
     """Return the data as one system protects them."""
     if not makes_data(system):
         return system
     if isinstance(system, Method):
-        made = system.apply(data, seed=seed)
+        made = system.apply(data, context=Context.start(seed, work=work))
+    elif isinstance(system, Plan) and work is not None:
+        made = system.run(data, seed=seed, on_event=work.listener, should_stop=work.job.should_stop)
     elif isinstance(system, PlanLike):
         made = system.run(data, seed=seed)
     else:
         made = cast("Callable[[Any], Any]", system)(data)
     released = made if same_kind(data, made) else getattr(made, "data", made)
     refuse_other_kind(data, released)
-    return released.materialise() if isinstance(released, Microdata) else released
+    return released.materialise() if is_data(released) else released
+
+
+def is_data(given: Any) -> bool:
+    """Return True for data of any kind; False for plain values such as arrays."""
+    return isinstance(getattr(given, "kind", None), str)
 
 
 def same_kind(data: Any, released: Any) -> bool:

@@ -14,9 +14,11 @@ from tacit.alternatives.recommendation.search import Found, Search, Task
 from tacit.alternatives.recommendation.words import Account, compare_choices
 from tacit.alternatives.rumap.evaluate import gauges_of
 from tacit.alternatives.rumap.points import Point
-from tacit.context import Context, ignore_progress
+from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter, SdcWarning, near_match
+from tacit.events import Job, Listener, Phase, Stop, ignore_event, never
+from tacit.kept import keep_results
 from tacit.kinds import kind_of
 from tacit.plan import Plan
 from tacit.plan.entries import Requirement
@@ -25,6 +27,7 @@ from tacit.records.identifiers.deidentify import Deidentify
 from tacit.spec import Measure
 
 
+@keep_results()
 def recommend(
     data: Microdata | Plan,
     *,
@@ -39,7 +42,8 @@ def recommend(
     template: Plan | None = None,
     workers: int | None = None,
     seed: int | None = None,
-    context: Context | None = None,
+    on_event: Listener = ignore_event,
+    should_stop: Stop = never,
 ) -> Recommendation:
     """Search methods, settings and combinations of two for the most utility under a cap on risk.
 
@@ -76,8 +80,8 @@ def recommend(
         Number of processes; by default as many as pay.
     seed
         Equal seeds give equal recommendations. The plans hold none: a release draws its own numbers.
-    context
-        Progress and cancellation, and the seed, instead of ``seed``.
+    on_event, should_stop
+        Called with events, and asked whether to stop, while working; see :mod:`tacit.events`.
 
     Returns
     -------
@@ -91,23 +95,38 @@ def recommend(
     Jamieson, Talwalkar (2016), Non-stochastic best arm identification and hyperparameter optimization,
     AISTATS, 240-248.
     """
-    ctx = context or Context.start(seed)
-    ctx.tick("reading", None)
-    if isinstance(data, Plan):
-        template, data = data, data.read()
-    if not isinstance(data, Microdata):
-        raise InputError("recommend works on records: read them with tacit.read(...)")
-    task = pose(
-        data.materialise(), risk, cap, utility, template or Plan(), register, budget, replicates, workers
-    )  # fmt: skip
-    ground = survey(task, numbers)
-    proposals, left_out = propose(ground, check_methods(methods))
-    if not proposals:
-        why = "; ".join(f"{m}: {reason}" for m, reason in left_out.items())
-        raise InputError(f"no method fits the data. {why}")
-    task.map_of(proposals).check(task.data)
-    found = Search(task, ctx, left_out=left_out).run(proposals)
-    return conclude(task, found, ctx)
+    job = Job(on_event, should_stop, PARTS)
+
+    def search() -> Recommendation:
+        job.begin("read")
+        plan, records = (data, data.read()) if isinstance(data, Plan) else (template, data)
+        if not isinstance(records, Microdata):
+            raise InputError("recommend works on records: read them with tacit.read(...)")
+        job.begin("check")
+        task = pose(
+            records.materialise(), risk, cap, utility, plan or Plan(), register, budget, replicates, workers
+        )  # fmt: skip
+        ground = survey(task, numbers)
+        proposals, left_out = propose(ground, check_methods(methods))
+        if not proposals:
+            why = "; ".join(f"{m}: {reason}" for m, reason in left_out.items())
+            raise InputError(f"no method fits the data. {why}")
+        task.map_of(proposals).check(task.data)
+        ctx = Context.start(seed, work=job.begin("recommend"))
+        found = Search(task, ctx, left_out=left_out).run(proposals)
+        job.begin("recommend")
+        return conclude(task, found, ctx)
+
+    return job.watch(search)
+
+
+#: What a recommendation consists of.
+PARTS = (
+    Phase("read", "Reading the data"),
+    Phase("check", "Looking for methods that fit the data"),
+    Phase("recommend", "Trying methods and settings", 20),
+    Phase("recommend", "Accounting for what the best would change", 2),
+)
 
 
 def pose(
@@ -221,7 +240,7 @@ def account(task: Task, found: Found, point: Point, ctx: Context) -> Account:
     proposal = next(p for p in found.proposals if (p.method, p.label) == (point.method, point.label))  # fmt: skip
     made = task.map_of([proposal])
     candidate = made.expanded[0]
-    desk = Desk(made.seed_of(candidate, 0, ctx.seed), ignore_progress, ctx.should_stop)
+    desk = Desk.for_study(candidate.plan, made.seed_of(candidate, 0, ctx.seed), ctx.should_stop)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         original, released = protect(candidate.plan, task.data, desk)

@@ -8,17 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from tacit.alternatives.recommendation.proposals import Family, Proposal
 from tacit.alternatives.rumap.frontier import pareto
 from tacit.alternatives.rumap.points import Point
+from tacit.arrays import Floats
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import encode
 from tacit.errors import InvalidParameter
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Each sample is this share of the next larger one; the smallest and the largest that are drawn; how many.
 SHARE, LEAST, MOST, SAMPLES = 4, 1_000, 50_000, 2

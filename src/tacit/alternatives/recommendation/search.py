@@ -26,6 +26,7 @@ from tacit.alternatives.rumap.ru_map import RUMap
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.errors import Infeasible
+from tacit.events import Event
 from tacit.plan import Plan
 from tacit.spec import Method
 
@@ -261,15 +262,16 @@ class Search:
         """Measure proposals on some records; the points come in the order of the proposals."""
         begun, n = self.done, len(data)
 
-        def progress(message: str, share: float | None) -> None:
-            now = begun if share is None else begun + share * (until - begun)
-            self.context.progress(f"{message} on {n:,} records", now)
+        stretch = self.context.work.between(begun, until)
+
+        def hear(event: Event) -> None:
+            stretch.hear(replace(event, text=f"{event.text} on {n:,} records"))
 
         made = self.task.map_of(proposals, replicates=replicates)
         found = made.run(
             data,
             seed=self.context.seed,
-            progress=progress,
+            on_event=hear,
             should_stop=self.context.should_stop,
         )
         self.done = until

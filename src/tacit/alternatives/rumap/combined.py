@@ -8,15 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from tacit.alternatives.rumap.points import Point
+from tacit.arrays import Floats
 from tacit.errors import InputError, InvalidParameter
 
 if TYPE_CHECKING:
     from tacit.alternatives.rumap.result import RUMapResult
 
-Floats = npt.NDArray[np.float64]
 Combination = Literal["mean", "max", "worst"]
 
 

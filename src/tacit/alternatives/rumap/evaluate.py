@@ -17,19 +17,18 @@ import pyarrow as pa
 
 import tacit
 from tacit.alternatives.rumap.candidates import Candidate, setting
-from tacit.context import ignore_progress
 from tacit.data.base import Action, Data
 from tacit.data.microdata import Microdata
 from tacit.data.roles import Column, Links
 from tacit.engine import get_engine
 from tacit.errors import Cancelled, InvalidParameter, SdcError, SdcWarning
+from tacit.events import Stop, never
 from tacit.kinds import kind_of
 from tacit.plan.run import MEASURES, Desk, protect, roles_of, why_left_out
 from tacit.spec import Measure
 
 Function = Callable[[Any, Any], float]
 Gauge = Measure[Any] | Function
-Stop = Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -53,9 +52,7 @@ class Bench:
     register: Any = None
     control: Any = None
 
-    def evaluate(
-        self, candidate: Candidate, seed: int, should_stop: Stop = lambda: False
-    ) -> Values:
+    def evaluate(self, candidate: Candidate, seed: int, should_stop: Stop = never) -> Values:
         """Return risk and utility of one candidate under one seed.
 
         Random numbers depend on the seed and the step's place alone, and not on its parameters as in
@@ -63,13 +60,16 @@ class Bench:
         Data drawn so are for study and never released: two settings with the same luck, side by side,
         would give the noise away.
         """
+        desk = Desk.for_study(candidate.plan, seed, should_stop, self.register)
+        return desk.job.watch(lambda: self._evaluate(candidate, desk))
+
+    def _evaluate(self, candidate: Candidate, desk: Desk) -> Values:
         begun = time.perf_counter()
         found: list[tuple[float, ...]] = [(), ()]
         reason = ""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                desk = Desk(seed, ignore_progress, should_stop, register=self.register)
                 original, released = protect(candidate.plan, self.data, desk)
                 check_earlier_claims(released)
                 found = [
@@ -91,7 +91,7 @@ class Bench:
         reason = why_left_out(g, released, asked=True)
         if reason:
             raise SdcError(f"{g.kind} cannot be measured: {reason}")
-        ctx = desk.context(MEASURES + i, g)
+        ctx = desk.context(MEASURES + i, g, desk.job.begin("measure"))
         found = g.measure(
             released, original=original, register=self.register, control=self.control, context=ctx
         )

@@ -6,10 +6,8 @@ Plain functions on two arrays: ``risk``, which should be low, and ``utility``, w
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from tacit.arrays import Floats, Ints
 
 
 def pareto(risk: Floats, utility: Floats) -> Ints:

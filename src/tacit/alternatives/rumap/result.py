@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 
 from tacit.alternatives.rumap import frontier as fronts
 from tacit.alternatives.rumap.combined import Combination, combine
 from tacit.alternatives.rumap.points import Point, list_varying_parameters
 from tacit.alternatives.rumap.surface import Surface, surface_of
 from tacit.alternatives.rumap.tables import row_of, table_of, with_interval
+from tacit.arrays import Flags, Floats
 from tacit.errors import Infeasible, InputError, InvalidParameter, explain_target, near_match
 from tacit.result import Result, as_json_number, format_number
 from tacit.storage.own_folders import refuse_files, write_whole
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from tacit.release.release import Release
     from tacit.report.document import Document
 
-Floats = npt.NDArray[np.float64]
 
 #: What a map writes into its folder.
 FILES = ("map.html", "map.svg", "map.png", "map.csv", "plan.yaml")
@@ -240,9 +239,7 @@ class RUMapResult(Result):
             raise Infeasible(self._explain_no_choice(cap, floor))
         return self.points[found]
 
-    def _allowed(
-        self, cap: float | None, floor: float | None, *, cautious: bool
-    ) -> npt.NDArray[np.bool_]:
+    def _allowed(self, cap: float | None, floor: float | None, *, cautious: bool) -> Flags:
         """Return which points have a result and keep to the cap and the floor."""
         risk, utility = self.risks, self._good(self.utilities)
         if cautious:

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,10 +26,11 @@ from tacit.alternatives.rumap.evaluate import (
 )
 from tacit.alternatives.rumap.points import Interval, Point
 from tacit.alternatives.rumap.result import RUMapResult
-from tacit.alternatives.rumap.runner import Job, Store, run_jobs
-from tacit.context import Progress, ignore_progress
+from tacit.alternatives.rumap.runner import Evaluation, Store, run_jobs
 from tacit.data.base import Data
 from tacit.errors import Infeasible, InvalidParameter, PlanError
+from tacit.events import Job, Listener, Phase, Stop, ignore_event, never
+from tacit.kept import keep_results
 from tacit.kinds import kind_of
 from tacit.numerics.streams import fresh_seed
 from tacit.plan import Plan
@@ -157,13 +158,14 @@ class RUMap:
         """Return the measures of utility."""
         return gauges_of(self.utility, "utility")
 
+    @keep_results()
     def run(
         self,
         data: Data | None = None,
         *,
         seed: int | None = None,
-        progress: Progress = ignore_progress,
-        should_stop: Callable[[], bool] = lambda: False,
+        on_event: Listener = ignore_event,
+        should_stop: Stop = never,
         resume: str | Path | None = None,
     ) -> RUMapResult:
         """Evaluate every candidate and return the map.
@@ -174,8 +176,8 @@ class RUMap:
             The data; by default the source of the plan that the map was made from.
         seed
             Equal seeds give equal maps, whatever the number of workers.
-        progress, should_stop
-            Called while working; when ``should_stop`` returns True, the run ends with Cancelled.
+        on_event, should_stop
+            Called with events, and asked whether to stop, while working; see :mod:`tacit.events`.
         resume
             A folder for finished evaluations. Running the same map again with the same data and seed goes
             on where it stopped; what is finished is not computed again. It holds aggregates, but keep it
@@ -186,9 +188,25 @@ class RUMap:
         PlanError
             When some candidate or measure cannot work on the data; nothing has been computed then.
         """
+        parts = (
+            Phase("read", "Reading the data"),
+            Phase("check", "Checking the candidates"),
+            Phase("map", "Measuring the candidates", 20, self._evaluations()),
+        )
+        job = Job(on_event, should_stop, parts)
+        return job.watch(lambda: self._run(data, seed, Store(resume), job))
+
+    def _evaluations(self) -> int:
+        """Return how many evaluations the map takes, the reference included."""
+        every = [self.complete(reference_candidate(self.before)), *self.expanded]
+        return sum(self.replicates if self.is_random(c) else 1 for c in every)
+
+    def _run(self, data: Data | None, seed: int | None, store: Store, job: Job) -> RUMapResult:
+        job.begin("read")
         if data is None:
             data = self.template.read()
         data = data.materialise()
+        job.begin("check")
         self.check(data)
         root = next((s for s in (seed, self.template.seed) if s is not None), None)
         root = fresh_seed() if root is None else root
@@ -196,20 +214,13 @@ class RUMap:
         everything = [self.complete(reference_candidate(self.before)), *self.expanded]
         identity = data_identity(bench)
         jobs = [
-            Job(i, r, s, evaluation_key(identity, candidate, s))
+            Evaluation(i, r, s, evaluation_key(identity, candidate, s))
             for i, candidate in enumerate(everything)
             for r in range(self.replicates if self.is_random(candidate) else 1)
             for s in [self.seed_of(candidate, r, root)]
         ]
-        done = run_jobs(
-            bench,
-            everything,
-            jobs,
-            Store(resume),
-            workers=self.workers,
-            progress=progress,
-            should_stop=should_stop,
-        )
+        work = job.begin("map")
+        done = run_jobs(bench, everything, jobs, store, workers=self.workers, work=work)
         return self._result(everything, done, data)
 
     def _register(self, data: Data) -> Any:
@@ -275,7 +286,7 @@ class RUMap:
     def _result(
         self,
         everything: Sequence[Candidate],
-        done: Mapping[Job, Values],
+        done: Mapping[Evaluation, Values],
         data: Data,
     ) -> RUMapResult:
         """Put the map together."""

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from tacit.alternatives.rumap.candidates import Candidate
-from tacit.alternatives.rumap.evaluate import Bench, Payload, Stop, Values
-from tacit.context import Progress
+from tacit.alternatives.rumap.evaluate import Bench, Payload, Values
 from tacit.errors import Cancelled, InputError
+from tacit.events import Event, Interruption, Stop, Stretch, never_interrupted
 from tacit.solve.processes import POLL, bare_main
 
 #: Serial work of this many seconds pays for starting further processes (measured: about 2.5 s each).
@@ -23,7 +23,7 @@ WORTH_STARTING = 8.0
 
 
 @dataclass(frozen=True)
-class Job:
+class Evaluation:
     """One evaluation to be done."""
 
     candidate: int
@@ -73,28 +73,32 @@ class Store:
 def run_jobs(
     bench: Bench,
     candidates: Sequence[Candidate],
-    jobs: Sequence[Job],
+    jobs: Sequence[Evaluation],
     store: Store,
     *,
     workers: int | None,
-    progress: Progress,
-    should_stop: Stop,
-) -> dict[Job, Values]:
+    work: Stretch,
+) -> dict[Evaluation, Values]:
     """Return the values of every job; those in the store are not computed again.
 
     The values do not depend on the number of workers or on the order in which jobs finish.
     """
-    done: dict[Job, Values] = {}
+    done: dict[Evaluation, Values] = {}
     for job in jobs:
         if (kept := store.get(job.key)) is not None:
             done[job] = kept
     todo = [job for job in jobs if job not in done]
 
-    def finish(job: Job, values: Values) -> None:
+    @never_interrupted
+    def finish(job: Evaluation, values: Values) -> None:
         store.put(job.key, values)
         done[job] = values
-        progress(candidates[job.candidate].name, len(done) / len(jobs))
+        n, of = len(done), len(jobs)
+        work.hear(
+            Event("map", min(n + 1, of), of, n / of, f"Measured {candidates[job.candidate].name}")
+        )
 
+    should_stop = work.job.should_stop
     try:
         left = serial(
             bench, candidates, todo, finish, should_stop, decide_when_to_fork(bench, workers, todo)
@@ -111,14 +115,14 @@ def run_jobs(
             if store.folder is not None
             else "give a resume folder to keep finished evaluations"
         )
-        if isinstance(error, KeyboardInterrupt):
+        if isinstance(error, KeyboardInterrupt) and not isinstance(error, Interruption):
             raise
         raise Cancelled(f"the map was cancelled; {kept_words}") from None
     return done
 
 
 def decide_when_to_fork(
-    bench: Bench, workers: int | None, todo: Sequence[Job]
+    bench: Bench, workers: int | None, todo: Sequence[Evaluation]
 ) -> Callable[[int, float], bool]:
     """Return when serial work should give way to several processes: told (jobs done, seconds)."""
     several = (workers or os.cpu_count() or 1) > 1 and engine_of(bench.data) in ("duckdb", "none")
@@ -133,11 +137,11 @@ def decide_when_to_fork(
 def serial(
     bench: Bench,
     candidates: Sequence[Candidate],
-    jobs: Sequence[Job],
-    finish: Callable[[Job, Values], None],
+    jobs: Sequence[Evaluation],
+    finish: Callable[[Evaluation, Values], None],
     should_stop: Stop,
     give_way: Callable[[int, float], bool],
-) -> list[Job]:
+) -> list[Evaluation]:
     """Evaluate in this process; return what is left when others should take over."""
     seconds = 0.0
     for i, job in enumerate(jobs):
@@ -170,11 +174,11 @@ def pickle_for_workers(bench: Bench, candidates: Sequence[Candidate]) -> bytes |
 
 def parallel(
     packed: bytes,
-    jobs: Sequence[Job],
-    finish: Callable[[Job, Values], None],
+    jobs: Sequence[Evaluation],
+    finish: Callable[[Evaluation, Values], None],
     should_stop: Stop,
     workers: int,
-) -> list[Job]:
+) -> list[Evaluation]:
     """Evaluate in several processes, each with an engine of its own; return what could not be done."""
     from concurrent.futures.process import BrokenProcessPool
 
@@ -188,10 +192,13 @@ def parallel(
     try:
         with bare_main():
             started = [pool.submit(is_worker_ready) for _ in range(workers)]
-        first, _ = wait(started, return_when=FIRST_COMPLETED)
+        first: set[Future[bool]] = set()
+        while not first:
+            stop_if(should_stop)
+            first, _ = wait(started, timeout=POLL, return_when=FIRST_COMPLETED)
         if not all(future.result() for future in first):
             return list(left)
-        running: dict[Future[Values], Job] = {
+        running: dict[Future[Values], Evaluation] = {
             pool.submit(evaluate_job, job.candidate, job.seed): job for job in jobs
         }
         while running:

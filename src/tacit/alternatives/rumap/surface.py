@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tacit.alternatives.rumap.points import Point
+from tacit.arrays import Floats
 
 if TYPE_CHECKING:
     from tacit.alternatives.rumap.result import RUMapResult
     from tacit.plot.chart import Chart
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

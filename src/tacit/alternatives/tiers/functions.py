@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.data.values import Ints
+from tacit.arrays import Floats, Ints
 from tacit.engine.codes import dense_ids
-from tacit.stats.moments import Floats
 
 #: Numbers that differ by less than this share are equal.
 CLOSE = 1e-9

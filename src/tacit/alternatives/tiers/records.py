@@ -9,13 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.alternatives.tiers.functions import is_computed_from, is_function_of
+from tacit.arrays import Floats, Ints
 from tacit.data.microdata import Microdata
 from tacit.data.paired import shared_positions
-from tacit.data.values import Ints
 from tacit.engine.base import ROW
 from tacit.engine.codes import encode
 from tacit.errors import ColumnNotFound
-from tacit.stats.moments import Floats
 
 #: A table that is public already: its columns, or each column with the level of its hierarchy.
 Published = Sequence[str] | Mapping[str, int]

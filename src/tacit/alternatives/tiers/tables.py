@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from tacit.alternatives.tiers.functions import is_computed_from
+from tacit.arrays import Floats, Ints
 from tacit.data.table import Table
-from tacit.data.values import Ints
-from tacit.stats.moments import Floats
 
 
 def table_treatment(table: Table) -> dict[str, int]:

@@ -25,6 +25,7 @@ from tacit.alternatives.tiers.tables import table_faults, table_treatment
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
 from tacit.errors import InputError
+from tacit.events import Job, Listener, Phase, Stop, ignore_event, never
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.result import Result
@@ -97,6 +98,8 @@ class Tiers:
         *,
         published: Mapping[str, Published] | None = None,
         seed: int | None = None,
+        on_event: Listener = ignore_event,
+        should_stop: Stop = never,
     ) -> TiersResult:
         """Make every product of records or of a table and check that each lies within the next.
 
@@ -106,11 +109,28 @@ class Tiers:
 
         With a ``seed``, each product draws numbers of its own from it, as releases do: products that share their draws
         in the check and not when they are released would only look nested. A plan with a seed of its own keeps it.
+
+        ``on_event`` and ``should_stop`` are called with events, and asked whether to stop; see :mod:`tacit.events`.
         """
+        parts = (
+            *(Phase("protect", f"Making the product {name}", 4) for name in self.products),
+            Phase("compare", "Checking that each product lies within the next"),
+        )
+        job = Job(on_event, should_stop, parts)
+        return job.watch(lambda: self._check(data, published, seed, job))
+
+    def _check(
+        self,
+        data: Microdata | Table,
+        published: Mapping[str, Published] | None,
+        seed: int | None,
+        job: Job,
+    ) -> TiersResult:
         made = {
-            name: protect(data, product, own_seed(seed, product, name))
+            name: protect(data, product, own_seed(seed, product, name), job.begin("protect"))
             for name, product in self.products.items()
         }
+        job.begin("compare")
         for released in made.values():
             refuse_other_kind(data, released)
         if isinstance(data, Table):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats
 from tacit.claims.attack.movements import System
 from tacit.claims.attack.needs import Needs, find_unmet_needs
 from tacit.claims.attack.respondents import is_deducible_exactly, is_deducible_nearby
 from tacit.claims.outsiders import outsider_bounds
-from tacit.claims.view import CellView, Flags, Floats, TableView
+from tacit.claims.view import CellView, TableView
 
 
 def room_of(table: TableView) -> tuple[Floats, Floats]:

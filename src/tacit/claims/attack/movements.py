@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from tacit.claims.view import Flags, Floats, Ints
+from tacit.arrays import Flags, Floats, Ints
 
 #: A need counts as met when the movement falls short by no more than this share of it, and a movement
 #: shows a need when it leaves no relation open by more than this share of it.

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims.attack.movements import CLOSE, Part, System
-from tacit.claims.view import CellView, Flags, Floats, Ints
+from tacit.claims.view import CellView
 
 #: An unsafe cell without levels must still not be deducible: it needs this share of its value.
 SMALLEST_SHARE = 1e-3

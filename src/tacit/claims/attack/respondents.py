@@ -11,10 +11,11 @@ from scipy import sparse
 from scipy.sparse.linalg import lsmr
 from scipy.spatial import cKDTree
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims.attack.movements import CLOSE, Part, System
 from tacit.claims.attack.needs import compute_least_movement, far_alone
 from tacit.claims.claim import Claim
-from tacit.claims.view import CellView, Flags, Floats, Ints, TableView
+from tacit.claims.view import CellView, TableView
 
 #: Vectors of the kernel that are drawn to see which cells depend on each other.
 DRAWS = 3

@@ -6,15 +6,12 @@ import math
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.claims.claim import Claim
 from tacit.claims.classes import SIZE, Frame, number_values
 from tacit.claims.registry import check_for
 from tacit.engine.names import aggregate
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 AMOUNT = "__amount__"
 ROOM = 1e-9

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Flags, Ints
 from tacit.claims.claim import Claim
 from tacit.claims.classes import SIZE, Frame, class_sizes, number_values
 from tacit.claims.registry import check_for
-
-Ints = npt.NDArray[np.int64]
 
 
 @check_for("k-agreement")
@@ -36,7 +34,7 @@ def set_is_shared(frame: Frame, columns: tuple[str, ...], k: int, *, in_full: bo
     return bool((count_agreeing(codes, size, size < k) >= k).all())
 
 
-def count_agreeing(codes: Ints, size: Ints, asked: npt.NDArray[np.bool_]) -> Ints:
+def count_agreeing(codes: Ints, size: Ints, asked: Flags) -> Ints:
     """Return how many records agree with each class that is asked about.
 
     Two classes agree when they are equal wherever both are known, so classes are compared by which
@@ -54,9 +52,7 @@ def count_agreeing(codes: Ints, size: Ints, asked: npt.NDArray[np.bool_]) -> Int
     return total[asked]
 
 
-def sum_matching_sizes(
-    rows: Ints, others: Ints, size: Ints, columns: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.int64]:
+def sum_matching_sizes(rows: Ints, others: Ints, size: Ints, columns: Flags) -> Ints:
     """Return for each row the total size of the others that equal it on some columns."""
     both = np.concatenate([rows, others])[:, columns]
     if not both.shape[1]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.claims.claim import Claim
 from tacit.claims.classes import Frame
 from tacit.claims.registry import check_for
@@ -26,7 +26,7 @@ def has_diverse_values(frame: Frame, claim: Claim) -> bool:
     )
 
 
-def is_diverse(amounts: npt.NDArray[np.float64], wanted: float, variant: str, c: float) -> bool:
+def is_diverse(amounts: Floats, wanted: float, variant: str, c: float) -> bool:
     """Return True when a class with these amounts of its values is diverse enough."""
     if variant == "distinct":
         return len(amounts) >= wanted

@@ -10,14 +10,13 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize, special, stats
 
+from tacit.arrays import Floats, Ints
 from tacit.claims.claim import Claim
 from tacit.claims.classes import SIZE, Frame, class_sizes
 from tacit.claims.registry import check_for
 
-Sizes = npt.NDArray[np.int64]
 #: The estimates solve equations by iteration: room for the last digits.
 ROOM = 1e-4
 
@@ -36,9 +35,9 @@ def has_few_population_uniques(frame: Frame, claim: Claim) -> bool:
     return bool(uniques <= p["threshold"] * population * (1 + ROOM))
 
 
-def estimate(model: str, sizes: Sizes, population: int) -> float:
+def estimate(model: str, sizes: Ints, population: int) -> float:
     """Return the expected number of population uniques by a model, or by Dankar's rule."""
-    models: dict[str, Callable[[Sizes, int], float]] = {
+    models: dict[str, Callable[[Ints, int], float]] = {
         "pitman": by_pitman,
         "zayatz": by_zayatz,
         "snb": by_slide_negative_binomial,
@@ -55,7 +54,7 @@ def estimate(model: str, sizes: Sizes, population: int) -> float:
     return fallback if math.isnan(preferred) else min(fallback, preferred)
 
 
-def by_zayatz(sizes: Sizes, population: int) -> float:
+def by_zayatz(sizes: Ints, population: int) -> float:
     """Return s_1 P(F = 1 | f = 1) N / n."""
     n = int(sizes.sum())
     size, number = np.unique(sizes, return_counts=True)
@@ -63,7 +62,7 @@ def by_zayatz(sizes: Sizes, population: int) -> float:
     return float(number[0] * seen[0] / seen.sum() * population / n)
 
 
-def by_pitman(sizes: Sizes, population: int) -> float:
+def by_pitman(sizes: Ints, population: int) -> float:
     """Return E(S_1) at the largest likelihood of Pitman's sampling formula."""
     u, n = len(sizes), int(sizes.sum())
     if u in (1, n):
@@ -96,7 +95,7 @@ def by_pitman(sizes: Sizes, population: int) -> float:
     return float(population * np.exp(logs))
 
 
-def by_slide_negative_binomial(sizes: Sizes, population: int) -> float:
+def by_slide_negative_binomial(sizes: Ints, population: int) -> float:
     """Return K beta^alpha where the expected numbers of classes seen once and twice are those that were."""
     n = int(sizes.sum())
     q = n / population
@@ -110,7 +109,7 @@ def by_slide_negative_binomial(sizes: Sizes, population: int) -> float:
     seen = sum(i * q * (1 - q) ** (i - 1) * s for i, s in zip(size, number, strict=True))
     k = len(sizes) + once * up / down * (unseen / seen) ** 2
 
-    def gaps(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def gaps(x: Floats) -> Floats:
         alpha, beta = math.exp(x[0]), 1 / (1 + math.exp(-x[1]))
         # A person beyond the first of a class is drawn with chance q: a thinned negative binomial.
         thin = beta / (beta + q * (1 - beta))

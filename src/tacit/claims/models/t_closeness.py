@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.claims.claim import Claim
 from tacit.claims.classes import Frame
 from tacit.claims.registry import check_for
 from tacit.claims.values_in_classes import count_values
-
-Shares = npt.NDArray[np.float64]
 
 
 @check_for("t-closeness")
@@ -35,7 +33,7 @@ def is_close_to_the_whole(frame: Frame, claim: Claim) -> bool:
     return True
 
 
-def earth_moved(p: Shares, q: Shares, distance: str, values: Sequence[Any], given: Any) -> float:
+def earth_moved(p: Floats, q: Floats, distance: str, values: Sequence[Any], given: Any) -> float:
     """Return the least work that turns one distribution into the other."""
     if distance == "ordered":
         listed = given.get("order")
@@ -59,6 +57,6 @@ def earth_moved(p: Shares, q: Shares, distance: str, values: Sequence[Any], give
     return float(np.maximum(p - q, 0.0).sum())
 
 
-def sort_places(values: Sequence[Any]) -> npt.NDArray[np.int64]:
+def sort_places(values: Sequence[Any]) -> Ints:
     """Return the places of values in ascending order."""
     return np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.int64)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.arrays import Flags
 from tacit.claims.claim import Claim
 from tacit.claims.registry import check_for
-from tacit.claims.view import Flags, TableView
+from tacit.claims.view import TableView
 
 
 @check_for("intervals-hold-the-truth", of="table")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims.attack.attacker import room_of, within_intervals
 from tacit.claims.attack.movements import System
 from tacit.claims.attack.needs import Needs, find_unmet_needs
@@ -15,7 +16,7 @@ from tacit.claims.claim import Claim
 from tacit.claims.gate import COALITION
 from tacit.claims.outsiders import solves_in_whole_numbers
 from tacit.claims.registry import check_for
-from tacit.claims.view import Flags, Floats, Ints, TableView
+from tacit.claims.view import TableView
 
 
 @check_for("k-disclosure", of="table")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.arrays import Ints
 from tacit.claims.attack.attacker import is_protected, room_of
 from tacit.claims.attack.movements import System
 from tacit.claims.attack.needs import Needs
@@ -19,7 +20,7 @@ from tacit.claims.attack.respondents import (
 from tacit.claims.claim import Claim
 from tacit.claims.outsiders import has_whole_counts, solves_in_whole_numbers
 from tacit.claims.registry import check_for
-from tacit.claims.view import Ints, TableView
+from tacit.claims.view import TableView
 
 
 @check_for("not-deducible", of="table")

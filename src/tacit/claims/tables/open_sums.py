@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats
 from tacit.claims.attack.attacker import room_of, within_intervals
 from tacit.claims.attack.movements import System
 from tacit.claims.attack.needs import SMALLEST_SHARE, Needs, find_unmet_needs
 from tacit.claims.claim import Claim
 from tacit.claims.outsiders import solves_in_whole_numbers
 from tacit.claims.registry import check_for
-from tacit.claims.view import Flags, Floats, TableView
+from tacit.claims.view import TableView
 
 
 @check_for("open-sums", of="table")

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims.attack.attacker import is_protected
 from tacit.claims.attack.needs import Needs
 from tacit.claims.claim import Claim
 from tacit.claims.outsiders import solves_in_whole_numbers
 from tacit.claims.registry import check_for
 from tacit.claims.tables.protected_in_table import narrow_possible_range
-from tacit.claims.view import Flags, Floats, Ints, TableView
+from tacit.claims.view import TableView
 
 #: Subtables are looked at together up to this many cells.
 TOGETHER = 100_000

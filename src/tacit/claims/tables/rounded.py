@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from tacit.arrays import Flags
 from tacit.claims.claim import Claim
 from tacit.claims.registry import check_for
-from tacit.claims.view import Flags, TableView
+from tacit.claims.view import TableView
 
 #: A quotient this near to a whole number is one.
 CLOSE = 1e-9

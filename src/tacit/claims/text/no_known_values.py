@@ -27,60 +27,10 @@ UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 DATE = re.compile(r"((?:19|20)\d\d)-(\d\d?)-(\d\d?)(?:[T ].*)?$|(\d\d?)/(\d\d?)/((?:19|20)\d\d)$")
 #: Words of names and addresses that tell nothing by themselves.
 GENERIC = frozenset(
-    [
-        "mrs",
-        "miss",
-        "prof",
-        "dame",
-        "lord",
-        "lady",
-        "von",
-        "van",
-        "der",
-        "den",
-        "del",
-        "dos",
-        "the",
-        "and",
-        "for",
-        "saint",
-        "sir",
-        "jun",
-        "sen",
-        "street",
-        "road",
-        "avenue",
-        "lane",
-        "drive",
-        "place",
-        "court",
-        "square",
-        "house",
-        "hospital",
-        "clinic",
-        "centre",
-        "center",
-        "infirmary",
-        "surgery",
-        "university",
-        "college",
-        "school",
-        "department",
-        "ward",
-        "company",
-        "limited",
-        "north",
-        "south",
-        "east",
-        "west",
-        "upper",
-        "lower",
-        "county",
-        "city",
-        "town",
-        "university",
-        "general",
-    ]
+    """mrs miss prof dame lord lady von van der den del dos the and for saint sir jun sen street road
+    avenue lane drive place court square house hospital clinic centre center infirmary surgery
+    university college school department ward company limited north south east west upper lower county
+    city town general""".split()  # noqa: SIM905 - easier to read
 )
 MONTHS = (
     "january february march april may june july august september october november december".split()  # noqa: SIM905 - easier to read

@@ -11,15 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.arrays import Flags
 from tacit.claims.claim import Claim
 from tacit.claims.classes import Frame
 from tacit.claims.registry import check_for
 
-Flags = npt.NDArray[np.bool_]
 #: How far a sum may lie from its parts, relative to their size: the error of adding.
 DUST = 1e-9
 QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`((?:[^`]|``)+)`""", re.DOTALL)

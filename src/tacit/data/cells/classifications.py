@@ -20,7 +20,6 @@ from tacit.data.table import Table
 from tacit.engine import codes as coding
 from tacit.errors import HierarchyError, InputError
 
-Ints = npt.NDArray[np.int64]
 Relation = tuple[str, tuple[tuple[str, int], ...]]
 #: Name, members, further relations, and the members whose codes are marked with their name.
 Variable = tuple[str, tuple[str, ...], tuple[Dimension, ...], frozenset[str]]

@@ -10,12 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.cells.dimension import Dimension
 from tacit.data.table import Contributors
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 #: Entries of the sparse product that are held in memory at once.
 CHUNK = 10_000_000

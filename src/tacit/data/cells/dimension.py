@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Ints
 from tacit.data.hierarchy import Hierarchy
 from tacit.errors import HierarchyError
-
-Ints = npt.NDArray[np.int64]
 
 #: The code of the grand total where the source names none.
 TOTAL = "Total"

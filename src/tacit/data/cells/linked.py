@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.cells.classifications import Joint, join_dimensions
 from tacit.data.cells.dimension import Dimension, Sum
 from tacit.data.cells.status import Status, is_primary
@@ -19,7 +20,6 @@ from tacit.data.microdata import Microdata
 from tacit.data.table import Contributors, Table
 from tacit.errors import InputError
 
-Ints = npt.NDArray[np.int64]
 #: What stands for the contributors of cells that no table has.
 UNKNOWN = {"count": -1, "who": -1}
 
@@ -168,7 +168,7 @@ def split(linked: Table, tables: Sequence[Table]) -> tuple[Table, ...]:
     )
 
 
-def locate_in_joint(table: Table, joints: Sequence[Joint]) -> npt.NDArray[np.int64]:
+def locate_in_joint(table: Table, joints: Sequence[Joint]) -> Ints:
     """Return each cell's place in the joined dimensions; absent ones stand at the total."""
     columns = []
     for j in joints:
@@ -204,7 +204,7 @@ def refuse_differences(tables: Sequence[Table], parts: Sequence[Ints], n: int) -
         )
 
 
-def merge_arrays(tables: Sequence[Table], first: Ints, name: str) -> npt.NDArray[np.float64]:
+def merge_arrays(tables: Sequence[Table], first: Ints, name: str) -> Floats:
     """Return one array of the joined cells, from the first table that has each."""
     return np.concatenate([np.asarray(getattr(t, name)) for t in tables])[first]
 
@@ -223,9 +223,7 @@ def merge_status(tables: Sequence[Table], parts: Sequence[Ints], n: int) -> npt.
     return status
 
 
-def largest(
-    arrays: Sequence[npt.NDArray[np.generic]], parts: Sequence[Ints], n: int
-) -> npt.NDArray[np.float64]:
+def largest(arrays: Sequence[npt.NDArray[np.generic]], parts: Sequence[Ints], n: int) -> Floats:
     """Return the largest entry of each joined cell."""
     out = np.full(n, -np.inf)
     for array, part in zip(arrays, parts, strict=True):
@@ -315,9 +313,7 @@ def equations_of(
     )
 
 
-def has_children(
-    ids: Ints, order: Ints, parents: Ints, s: Sum, stride: int
-) -> npt.NDArray[np.bool_]:
+def has_children(ids: Ints, order: Ints, parents: Ints, s: Sum, stride: int) -> Flags:
     """Return which parents have all children of a sum among the cells."""
     every = np.ones(len(parents), dtype=bool)
     for child in s.children:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tacit.data.cells.status import Flags
+from tacit.arrays import Flags
+from tacit.data.cells.cell_names import code_index
 from tacit.data.table import Table
 from tacit.errors import InputError
 
@@ -27,7 +28,7 @@ def match_masks(table: Table, masks: Sequence[Mask], field: str) -> Flags:
             if codes is None:
                 continue
             listed = (codes,) if isinstance(codes, str) else codes
-            places = [table.code_of(dimension, code) for code in listed]
+            places = [code_index(dimension, code) for code in listed]
             fits &= np.isin(table.places[:, axis], places)
         inside |= fits
     return inside

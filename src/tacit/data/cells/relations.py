@@ -8,14 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.cells.dimension import Dimension
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 #: A relation holds when its gap is at most this share of the largest cell in it (at least of 1).
 TOLERANCE = 1e-6
@@ -149,3 +146,20 @@ def components(matrix: sparse.csr_array) -> tuple[int, Ints]:
 def letters(limit: int) -> tuple[str, ...]:
     """Return names for axes without one."""
     return tuple(f"axis {i + 1}" for i in range(limit))
+
+
+def linked_singletons(equations: sparse.csr_array, lone: Flags) -> Ints:
+    """Return a number for each cell, equal where a singleton total has one singleton part."""
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(lone)
+    m = equations.tocoo()
+    row, cell, sign = m.coords[0], m.coords[1], m.data
+    parent = np.full(equations.shape[0], -1, dtype=np.int64)
+    at = (sign < 0) & lone[cell]
+    parent[row[at]] = cell[at]
+    ends = (sign > 0) & lone[cell] & (parent[row] >= 0)
+    tied = sparse.csr_array(
+        (np.ones(int(ends.sum()), dtype=np.int8), (parent[row[ends]], cell[ends])), shape=(n, n)
+    )
+    return np.asarray(connected_components(tied, directed=False)[1], dtype=np.int64)

@@ -7,6 +7,8 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Flags
+
 
 class Status(IntEnum):
     """What is known and decided about a cell.
@@ -53,7 +55,6 @@ WORDS = {
 }
 
 Statuses = npt.NDArray[np.int8]
-Flags = npt.NDArray[np.bool_]
 
 
 def is_primary(status: Statuses) -> Flags:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Floats, Ints
 from tacit.data.cells import contributions as parts
 from tacit.data.cells.contributions import Entries
 from tacit.data.cells.dimension import TOTAL, Dimension
@@ -28,9 +29,6 @@ from tacit.engine.names import aggregate
 from tacit.engine.ranking import keep_largest
 from tacit.errors import ColumnNotFound, HierarchyError, InputError
 from tacit.reveal import reveal
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 #: Cells that a table may have; each takes some 150 bytes while it is built.
 LARGEST = 100_000_000

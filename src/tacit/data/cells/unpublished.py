@@ -11,15 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import linprog
 
+from tacit.arrays import Floats, Ints
 from tacit.data.cells.dimension import Dimension, Sum
 from tacit.errors import InputError
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

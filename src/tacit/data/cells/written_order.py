@@ -10,13 +10,13 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from tacit.arrays import Ints
 
 if TYPE_CHECKING:
     from tacit.data.cells.dimension import Dimension
     from tacit.data.table import Table
 
-Ints = npt.NDArray[np.int64]
 #: In ``extra`` of a table about to be written: no order that tells values is kept.
 BY_CODE = "written_by_code"
 #: Fewer different values in a line run up or down too often by chance.

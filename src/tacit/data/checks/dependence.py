@@ -7,9 +7,10 @@ and that is no accident of the file:
 - equal values of it occur often, and always with equal hidden values (zip code and region);
 - it runs up or down with the hidden values, or each of these fills one stretch of it (age and year of birth);
 - it follows from the hidden values with at most three turns (a probability with two limits);
-- it is a coarser copy of the hidden values in at least ``FINE`` steps (amounts rounded to tens), and these are no running
-  numbers, of which each is the name of one record: a date of admission tells nearly the number given on arrival, which names
-  nobody unless it is known to the unit;
+- it is a coarser copy of the hidden values in at least ``FINE`` steps (amounts rounded to tens). Of running numbers, of
+  which each is the name of one record, it must leave no more than ``FEW``: a date of admission tells about when a number was
+  given, which names somebody only where few were admitted that day;
+- it is a running number, and its order is nearly that of the hidden values (numbers given on arrival, a day early or late);
 - its texts hold the hidden values among other things (a code made of region and number);
 - some columns of numbers add up to the hidden ones with fixed factors, or multiply with fixed powers (a total and its
   parts, a ratio and its denominator).
@@ -36,10 +37,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.special import gammaln
 
-from tacit.data.checks.readings import in_numbers
+from tacit.arrays import Flags, Floats, Ints
+from tacit.data.checks.readings import as_amounts, in_numbers
 from tacit.data.microdata import Microdata
 from tacit.data.paired import thin_out
-from tacit.data.values import Flags, Floats, Ints, as_numbers
+from tacit.data.values import as_numbers, is_number
 from tacit.engine.base import ROW
 from tacit.engine.coded import Coded
 
@@ -61,6 +63,8 @@ FIRST = 4_096
 TURNS = 3
 #: Steps that a coarser copy of the hidden values has at least, each counted by how many records are in it.
 FINE = 50
+#: Running numbers that a released value leaves, on average over the records, when it tells them nearly.
+FEW = 3.0
 #: How far a linear relation may be off, in standard deviations of the hidden values: rounding to three digits passes.
 OFF = 1e-3
 #: Factors that count, in standard deviations of their column.
@@ -91,6 +95,7 @@ BY_VALUE = "has one hidden value of {hidden} to each of its own, and tells them"
 BY_ORDER = "runs in the order of the hidden values of {hidden}, and tells them"
 BY_TURNS = "follows from the hidden values of {hidden} with few turns, and tells them nearly"
 BY_STEPS = "is a coarser copy of the hidden values of {hidden}, and tells them nearly"
+BY_TURN = "is given nearly in the order of the hidden values of {hidden}, and tells them nearly"
 BY_TEXT = "holds the hidden values of {hidden} in its texts"
 BY_SUM = "give the hidden values of {hidden} by fixed factors"
 BY_PRODUCT = "give the hidden values of {hidden} by products or ratios"
@@ -113,7 +118,7 @@ class Hidden:
     judged
         Where a relation must hold: where the original is hidden, and where nobody can see that it is not.
     running
-        True for running numbers of records: they tell nothing unless they are told to the unit.
+        True for running numbers of records: they are told only where few are left.
     masked
         Whether the released column holds changed values, which may still stand in the order of the originals.
     """
@@ -204,12 +209,12 @@ def are_running(values: pa.Array) -> bool:
     if pa.types.is_integer(values.type):
         numbers = values.to_numpy(zero_copy_only=False).astype(np.float64)
     else:
-        found = in_numbers(values) if pa.types.is_string(values.type) else None
+        found = as_amounts(values) if pa.types.is_string(values.type) and len(values) else None
         if found is None:
             return False
         numbers = found
     whole = bool((numbers == np.floor(numbers)).all())
-    return whole and np.ptp(numbers) + 1 <= (1 + GAPS) * len(numbers)
+    return whole and len(numbers) > 0 and np.ptp(numbers) + 1 <= (1 + GAPS) * len(numbers)
 
 
 def in_doubt(shown: Coded, at: Flags, known: Flags) -> Flags:
@@ -287,6 +292,7 @@ def told_by(
     codes, values = by_meaning(coded.codes.astype(np.int64), coded.values)
     text = pa.types.is_string(values.type)
     ordered = not text or values is not coded.values
+    in_turn = usable.sum() == len(values) and are_running(values)
     for hidden in secret:
         at = np.flatnonzero(usable & hidden.at)
         if len(at) < 2 or (column == hidden.name and not hidden.masked):
@@ -294,6 +300,8 @@ def told_by(
         how = relation_among(codes, hidden, usable, homes, least, ordered=ordered)
         if not how:
             how = nearly_among(codes, hidden, usable, homes, least, ordered=ordered)
+        if not how and in_turn and column != hidden.name:
+            how = nearly_in_turn(codes, hidden, usable, least)
         if how and column == hidden.name:
             # New names for old values hide nothing, and are not meant to; an order kept by noise is.
             kept = ordered and how is not None and how.startswith(BY_ORDER)
@@ -322,7 +330,7 @@ def relation_among(
     between = (codes >= low) & (codes <= high)
     seen = np.zeros(codes.max() + 1, dtype=bool)
     seen[codes[at]] = True
-    compared = partial(relation, ordered=ordered, coarse=not hidden.running)
+    compared = partial(relation, ordered=ordered, running=hidden.running)
 
     def look(where: Flags) -> str | None:
         how: str | None = ""
@@ -398,8 +406,28 @@ def nearly(
     chosen = gammaln(n + 1) - gammaln(out + 1) - gammaln(n - out + 1)
     left = asked[kept]
     of = None if homes is None else homes[left]
-    stricter, coarse = least + float(chosen), not hidden.running
-    return relation(codes[left], hidden.codes[left], of, stricter, ordered=ordered, coarse=coarse)
+    stricter, running = least + float(chosen), hidden.running
+    return relation(codes[left], hidden.codes[left], of, stricter, ordered=ordered, running=running)
+
+
+def nearly_in_turn(codes: Ints, hidden: Hidden, usable: Flags, least: float) -> str:
+    """Return whether running numbers and hidden values in many steps stand at nearly the same place among the records."""
+    at = np.flatnonzero(usable & hidden.known)
+    n = len(at)
+    # So many ways to choose the half that is near, each of which has its place by chance in one of FINE cases.
+    if not hidden.at[at].any() or n / 2 * np.log(FINE / 4) < least:
+        return ""
+    place = np.argsort(np.argsort(codes[at], kind="stable"), kind="stable")
+    _, y, sizes = np.unique(hidden.codes[at], return_inverse=True, return_counts=True)
+    if (sizes**2).sum() * FINE > n * n:
+        return ""
+    first = (np.cumsum(sizes) - sizes)[y]
+    last = first + sizes[y] - 1
+    for there in (place, n - 1 - place):
+        off = np.maximum(np.maximum(first - there, there - last), 0)
+        if 2 * np.median(off) * FINE <= n:
+            return BY_TURN
+    return ""
 
 
 def is_few(exceptions: Flags, times: float = 1) -> bool:
@@ -469,17 +497,17 @@ def relation(
     least: float,
     *,
     ordered: bool,
-    coarse: bool,
+    running: bool,
 ) -> str | None:
     """Return how codes ``r`` tell codes ``y``; empty where nothing is shown yet, None where it is ruled out.
 
-    Coarser copies count only where ``coarse`` knowledge of the hidden values matters.
+    Of ``running`` numbers a coarser copy must leave few.
     """
     order = np.lexsort((y, r))
     rs, ys = r[order], y[order]
     new_r, new_y = np.diff(rs) != 0, np.diff(ys) != 0
     if (new_y & ~new_r).any():
-        coarser = steps(r, y, least) if coarse and ordered else None
+        coarser = steps(r, y, least, running=running) if ordered else None
         return coarser or (turns(r, y, least) if ordered else None)
     first = np.append(True, new_r)
     heads = ys[first]
@@ -530,16 +558,17 @@ def evidence_of_repeats(again: int, sizes: Ints) -> float:
     return float(-again * np.log(((sizes / sizes.sum()) ** 2).sum()))
 
 
-def steps(r: Ints, y: Ints, least: float) -> str | None:
+def steps(r: Ints, y: Ints, least: float, *, running: bool) -> str | None:
     """Return whether r never falls, or never rises, where y rises, in many steps; None where it does not."""
     order = np.lexsort((r, y))
     step = np.diff(r[order])
     if (step > 0).any() and (step < 0).any():
         return None
     _, sizes = np.unique(r, return_counts=True)
-    shares = sizes / len(r)
+    left = (sizes**2).sum() / len(r)
+    most = min(len(r) / FINE, FEW) if running else len(r) / FINE
     shuffles = gammaln(len(r) + 1) - gammaln(sizes + 1).sum() - np.log(2)
-    return BY_STEPS if (shares**2).sum() * FINE <= 1 and shuffles >= least else ""
+    return BY_STEPS if left <= most and shuffles >= least else ""
 
 
 def holds_values(codes: Ints, values: pa.Array, hidden: Hidden, at: Ints, least: float) -> bool:
@@ -585,10 +614,10 @@ def sums_of(
     asked = [h for h in secret if is_number(h.values.type)]
     if not numbers or not asked:
         return []
-    x = np.column_stack([in_floats(released.column(c), c) for c in numbers])
+    x = np.column_stack([as_numbers(released.column(c), c).floats for c in numbers])
     found = []
     for hidden in asked:
-        y = in_floats(hidden.values, hidden.name)[np.where(hidden.known, hidden.codes, 0)]
+        y = as_numbers(hidden.values, hidden.name).floats[np.where(hidden.known, hidden.codes, 0)]
         # What a column still tells of itself is seen by its order; a sum may not lean on it.
         others = [i for i, c in enumerate(numbers) if c != hidden.name]
         if not others:
@@ -697,14 +726,3 @@ def fit_most(x: Floats, y: Floats, hidden: Flags) -> Floats | None:
     ):
         return None
     return np.asarray(b[1:] / size)
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Return True for types of numbers."""
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
-
-
-def in_floats(array: pa.Array | pa.ChunkedArray, name: str) -> Floats:
-    """Return numbers, NaN where one is missing."""
-    numbers = as_numbers(array, name)
-    return np.where(numbers.known, numbers.values, np.nan).astype(np.float64)

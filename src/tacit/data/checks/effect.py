@@ -13,17 +13,15 @@ from collections.abc import Iterator, Sequence
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.arrays import Flags, Floats
 from tacit.data.fingerprint import digests
 from tacit.data.microdata import Microdata
 from tacit.data.paired import has_twins, shared_positions, thin_out
+from tacit.data.values import is_number
 from tacit.engine.base import ROW
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 #: Techniques that protect only by changing values, in the words of the methods.
 PERTURBS = frozenset(
@@ -41,7 +39,7 @@ PERTURBS = frozenset(
     )
 )
 #: Of these, those that are to change most values of their columns, or a stated share: how much can be judged.
-JUDGED = PERTURBS - {"rounding", "sampling", "synthetic values"}
+JUDGED = PERTURBS - {"sampling", "synthetic values"}
 #: Of these, those that leave many records as they are: that some may have changed makes all doubtful.
 SOME_CHANGE = frozenset(("swap values", "substitution at random"))
 #: Techniques that protect by groups as well, so that small changes may do.
@@ -50,6 +48,8 @@ NOT_JUDGED = frozenset(("microaggregation",))
 FEWEST = 20
 #: Less than this share of categories changed, or of the file between a number's old and new place on average, is weak.
 SHARE, PLACES = 0.01, 0.002
+#: Rounding is to make values equal; where it made none equal, it must have moved them by this share of their spread.
+MOVED = 1e-4
 #: Where only some records are to change, fewer than that share may by chance alone: how improbable it must be to be weak.
 BY_CHANCE = 0.05
 #: So many different numbers at most are codes of categories.
@@ -91,7 +91,7 @@ def same_digests(before: Microdata, after: Microdata, names: Sequence[str]) -> b
 def same_values(old: pa.ChunkedArray, new: pa.ChunkedArray) -> bool:
     """Return True when two columns hold the same values, whatever their types of number."""
     if old.type != new.type:
-        if not (is_number(old) and is_number(new)):
+        if not (is_number(old.type) and is_number(new.type)):
             return False
         old, new = as_floats(old), as_floats(new)
         return bool(np.array_equal(old, new, equal_nan=True))
@@ -99,10 +99,16 @@ def same_values(old: pa.ChunkedArray, new: pa.ChunkedArray) -> bool:
 
 
 def weak_columns(
-    before: Microdata, after: Microdata, targets: Sequence[str], techniques: Sequence[str]
+    before: Microdata,
+    after: Microdata,
+    targets: Sequence[str],
+    techniques: Sequence[str],
+    stated: float | None = None,
 ) -> Iterator[str]:
-    """Yield the columns whose values a step has hardly changed."""
+    """Yield the columns whose values a step has hardly changed; ``stated`` is the share that it was to change, where it says so."""
     some_change = bool(SOME_CHANGE.intersection(techniques))
+    # What was asked for is too little: that few changed is no accident.
+    by_chance = some_change and (stated is None or stated >= SHARE)
     together = changed_together(before, techniques) if some_change else 1.0
     names = [c for c in targets if c in before.columns and c in after.columns]
     if not names:
@@ -117,11 +123,14 @@ def weak_columns(
         a, b = old.column(name).take(pa.array(here)), new.column(name).take(pa.array(there))
         if len(pc.unique(a.drop_null())) < 2:
             continue  # one value for all tells nobody apart
-        if is_number(a) and is_number(b):
-            weak = is_weak_noise(as_floats(a), as_floats(b), some_change, together)
+        if "rounding" in techniques:
+            weak = is_number(a.type) and is_number(b.type) and is_fine(as_floats(a), as_floats(b))
+        elif is_number(a.type) and is_number(b.type):
+            draws = together if by_chance else None
+            weak = is_weak_noise(as_floats(a), as_floats(b), some_change, draws)
         else:
             known = len(a) - a.null_count
-            weak = are_few(share_changed(a, b), known / together if some_change else None)
+            weak = are_few(share_changed(a, b), known / together if by_chance else None)
         if weak:
             yield name
 
@@ -149,28 +158,43 @@ def are_few(share: float, draws: float | None) -> bool:
 
 
 def is_weak_noise(
-    old: Floats, new: Floats, some_change: bool = False, together: float = 1.0
+    old: Floats, new: Floats, some_change: bool = False, together: float | None = None
 ) -> bool:
     """Return True when numbers hardly move; codes of a few categories are judged by the nearest code.
 
-    Where only some records are to change, enough of them must, and these are judged by how far they move.
+    Where only some records are to change, enough of them must, and these are judged by how far they move. Where as many
+    change ``together``, that few did may be chance.
     """
+    known = ~np.isnan(old)
+    draws = None if together is None else known.sum() / together
     codes = np.unique(old[~np.isnan(old)])
     if len(codes) > min(CATEGORIES, len(old) / 10):
         if some_change:
-            known = ~np.isnan(old)
             changed = known & (old != new)
-            if are_few(changed.sum() / max(1, known.sum()), known.sum() / together):
+            if are_few(changed.sum() / max(1, known.sum()), draws):
                 return True
             if not changed.any():
                 return False
             return places_moved(old, new, changed) < PLACES
         return places_moved(old, new) < PLACES
     middles = (codes[1:] + codes[:-1]) / 2
-    known = ~np.isnan(old)
     same = np.searchsorted(middles, old[known]) == np.searchsorted(middles, new[known])
     moved = float((~same | np.isnan(new[known])).mean()) if known.any() else 1.0
-    return are_few(moved, known.sum() / together if some_change else None)
+    return are_few(moved, draws)
+
+
+def is_fine(old: Floats, new: Floats) -> bool:
+    """Return True when rounding left all numbers different and hardly moved them.
+
+    >>> is_fine(np.array([1.2, 700.4, 9000.1]), np.array([1.0, 700.0, 9000.0]))
+    True
+    >>> is_fine(np.array([1.2, 700.4, 9000.1]), np.array([0.0, 1000.0, 9000.0]))
+    False
+    """
+    known = ~np.isnan(old) & ~np.isnan(new)
+    if not known.any() or len(np.unique(new[known])) < len(np.unique(old[known])):
+        return False
+    return bool(np.abs(new - old)[known].mean() < MOVED * old[known].std())
 
 
 def places_moved(old: Floats, new: Floats, asked: Flags | None = None) -> float:
@@ -204,11 +228,6 @@ def share_changed(old: pa.ChunkedArray, new: pa.ChunkedArray) -> float:
     a, b = (c.cast(pa.string()).filter(known) for c in (old, new))
     same = pc.sum(pc.fill_null(pc.equal(a, b), False)).as_py() or 0
     return 1 - float(same) / len(a)
-
-
-def is_number(column: pa.ChunkedArray) -> bool:
-    """Return True for a column of numbers."""
-    return pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
 
 
 def as_floats(column: pa.ChunkedArray) -> Floats:

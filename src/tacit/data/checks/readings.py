@@ -1,13 +1,14 @@
-"""What a column of text says in numbers or dates: amounts with signs around them, and dates in the usual forms."""
+"""What a column of text says in numbers or dates: amounts with signs around them, dates in the usual forms, numbers in parts."""
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Floats = npt.NDArray[np.float64]
+from tacit.arrays import Floats
 
 #: One number in a text, with commas or with points between thousands; signs, words and units may stand around it.
 AROUND = r"^[^0-9+-]*([+-]?[0-9][0-9.,' ]*)[^0-9]*$"
@@ -29,13 +30,18 @@ def in_numbers(texts: pa.Array) -> Floats | None:
     [1234.5, 7.25]
     >>> in_numbers(pa.array(["31/12/1999", "01/01/2000"])).tolist()
     [10956.0, 10957.0]
+    >>> in_numbers(pa.array(["2019/12", "2020/2", "2020/11"])).tolist()
+    [0.0, 1.0, 2.0]
     >>> in_numbers(pa.array(["a1b2", "c"])) is None
     True
     """
     if not len(texts):
         return None
-    found = as_amounts(texts)
-    return as_dates(texts) if found is None else found
+    for reading in (as_amounts, as_dates, as_places):
+        found = reading(texts)
+        if found is not None:
+            return found
+    return None
 
 
 def as_amounts(texts: pa.Array) -> Floats | None:
@@ -59,3 +65,13 @@ def as_dates(texts: pa.Array) -> Floats | None:
         if not read.null_count:
             return np.asarray(read.cast(pa.int64()).to_numpy(zero_copy_only=False) / 86_400)
     return None
+
+
+def as_places(texts: pa.Array) -> Floats | None:
+    """Return the places in order of texts with several numbers in one form, such as year and running number."""
+    forms = pc.unique(pc.replace_substring_regex(texts, "[0-9]+", "0"))
+    if len(forms) != 1 or (forms[0].as_py() or "").count("0") <= 1:
+        return None
+    parts = [tuple(map(int, re.findall("[0-9]+", text))) for text in texts.to_pylist()]
+    place = {p: float(i) for i, p in enumerate(sorted(set(parts)))}
+    return np.array([place[p] for p in parts])

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Ints
 from tacit.data.hierarchies.files import number_lines, read_text
 from tacit.data.hierarchy import TOP, Hierarchy, ground_label, list_faults
 from tacit.errors import HierarchyError, UnreadableFile
@@ -346,7 +347,7 @@ def unquote(text: str) -> str:
     return text.strip().strip('"').strip()
 
 
-def assign(recode: Recode, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+def assign(recode: Recode, texts: Sequence[str]) -> Ints:
     """Return for each code the number of the span that takes it, or -1; refuse overlaps."""
     keys, bounds = make_comparable(texts, recode.spans)
     chosen = np.full(len(texts), -1, dtype=np.int64)

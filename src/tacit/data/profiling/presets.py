@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from tacit.data.profiling.profile import ProfileResult, starting_plan
 from tacit.errors import InputError
+from tacit.public import checked
 
 Users = Literal["researcher", "public"]
 
@@ -34,6 +35,7 @@ MOST_KEYS = 15
 UNKNOWN = {"researcher": 3, "public": 5}
 
 
+@checked
 def preset_plan(
     profile: ProfileResult,
     source_path: str | Path,

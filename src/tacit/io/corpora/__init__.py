@@ -7,7 +7,6 @@ offsets are those of the words.
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -21,23 +20,10 @@ from tacit.io.corpora.columns import from_microdata, read_columns
 from tacit.io.corpora.decode import existing
 from tacit.io.corpora.gold import read_gold
 from tacit.io.corpora.known import read_records
+from tacit.io.formats import by_ending
 
-#: The module of each ending. Annotations (.ann) are read beside their texts.
-FORMATS: Mapping[str, str] = {
-    ".txt": "plain",
-    ".text": "plain",
-    ".md": "plain",
-    ".jsonl": "json_lines",
-    ".ndjson": "json_lines",
-    ".html": "markup",
-    ".htm": "markup",
-    ".docx": "word",
-    ".pdf": "pdf",
-}
 #: Files with columns, one of which holds the texts.
 COLUMNS = (".csv", ".tsv", ".parquet", ".xlsx", ".db", ".sqlite", ".sqlite3", ".duckdb")
-#: Formats in which texts can be written.
-WRITABLE = ("txt", "jsonl", "html", "brat")
 
 
 def read_texts(
@@ -122,11 +108,11 @@ def is_table(source: Any) -> bool:
 
 def list_files(source: Any) -> list[Path]:
     """Return the files of a folder that hold texts, in order; a single file as it is."""
-    path = existing(source)
+    path, known = existing(source), by_ending("corpus")
     if not path.is_dir():
-        if path.suffix.lower() not in FORMATS:
+        if path.suffix.lower() not in known:
             raise UnreadableFile(
-                f"cannot tell the format of {path.suffix!r} files as texts. Known endings: {', '.join(FORMATS)}; "
+                f"cannot tell the format of {path.suffix!r} files as texts. Known endings: {', '.join(known)}; "
                 f"with text= for the column, {', '.join(COLUMNS)}."
             )
         return [path]
@@ -135,16 +121,16 @@ def list_files(source: Any) -> list[Path]:
         key=lambda f: str(f.relative_to(path)),
     )
     held = [f for f in held if not any(p.startswith(".") for p in f.relative_to(path).parts)]
-    files = [f for f in held if f.suffix.lower() in FORMATS and f.is_file()]
+    files = [f for f in held if f.suffix.lower() in known and f.is_file()]
     if not files:
         raise UnreadableFile(
-            f"the folder {path.name!r} holds no texts. Known endings: {', '.join(FORMATS)}."
+            f"the folder {path.name!r} holds no texts. Known endings: {', '.join(known)}."
         )
     others = len(held) - len(files) - sum(f.suffix.lower() == ".ann" for f in held)
     if others:
         warnings.warn(
             f"{others:,} files of the folder are not read as texts and were left out. Known endings: "
-            f"{', '.join(FORMATS)}.",
+            f"{', '.join(known)}.",
             SdcWarning,
             stacklevel=3,
         )
@@ -169,13 +155,12 @@ def name_of(file: Path, root: Path) -> str:
 
 def read_file(file: Path, name: str, encoding: str) -> Iterable[Document]:
     """Return the documents of one file."""
-    ending = file.suffix.lower()
-    if ending not in FORMATS:
+    ending, known = file.suffix.lower(), by_ending("corpus")
+    if ending not in known:
         raise UnreadableFile(
-            f"cannot tell the format of {ending!r} files as texts. Known endings: {', '.join(FORMATS)}."
+            f"cannot tell the format of {ending!r} files as texts. Known endings: {', '.join(known)}."
         )
-    module = importlib.import_module(f"tacit.io.corpora.{FORMATS[ending]}")
-    found: Iterable[Document] = module.read(file, name, encoding)
+    found: Iterable[Document] = known[ending].load_reader()(file, name, encoding)
     return found
 
 

@@ -11,6 +11,9 @@ from tacit.data.corpus import Document, facts_of
 from tacit.errors import UnreadableFile
 from tacit.io.corpora.decode import read_text, shown
 from tacit.io.corpora.gold import spans_of
+from tacit.io.formats import FileFormat
+
+FORMAT = FileFormat("corpus", reads=(".jsonl", ".ndjson"), rank=2)
 
 
 def read(file: Path, name: str, encoding: str) -> Iterator[Document]:

@@ -12,55 +12,17 @@ from pathlib import Path
 
 from tacit.data.corpus import Document
 from tacit.io.corpora.decode import read_text, without_unseen
+from tacit.io.formats import FileFormat
+
+FORMAT = FileFormat("corpus", reads=(".html", ".htm"), rank=3)
 
 #: Elements whose content nobody reads, with what ends them.
 HIDDEN = {name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style", "template")}
 #: Elements that end a line.
 BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "br",
-        "button",
-        "caption",
-        "dd",
-        "div",
-        "dl",
-        "dt",
-        "figcaption",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "head",
-        "header",
-        "hr",
-        "label",
-        "legend",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "option",
-        "p",
-        "pre",
-        "section",
-        "select",
-        "summary",
-        "table",
-        "td",
-        "textarea",
-        "th",
-        "title",
-        "tr",
-        "ul",
-    ]
+    """address article aside blockquote br button caption dd div dl dt figcaption footer form h1 h2 h3 h4
+    h5 h6 head header hr label legend li main nav ol option p pre section select summary table td
+    textarea th title tr ul""".split()  # noqa: SIM905 - easier to read
 )
 NAME = re.compile(r"/?\s*([a-zA-Z][a-zA-Z0-9]*)")
 #: A tag to its end; a mark in quotation marks does not end it.

@@ -9,6 +9,9 @@ from pathlib import Path
 from tacit.data.corpus import Document
 from tacit.errors import UnreadableFile, require
 from tacit.io.corpora.decode import shown, without_unseen
+from tacit.io.formats import FileFormat
+
+FORMAT = FileFormat("corpus", reads=(".pdf",), rank=5)
 
 
 def read(file: Path, name: str, encoding: str) -> Iterator[Document]:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from tacit.data.corpus import Document
 from tacit.io.corpora.decode import read_text
+from tacit.io.formats import FileFormat
+
+FORMAT = FileFormat("corpus", reads=(".txt", ".text", ".md"), rank=1)
 
 
 def read(file: Path, name: str, encoding: str) -> Iterator[Document]:

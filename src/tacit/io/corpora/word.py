@@ -14,7 +14,10 @@ from xml.etree import ElementTree as ET
 from tacit.data.corpus import Document
 from tacit.errors import SdcError, UnreadableFile
 from tacit.io.corpora.decode import LARGEST, shown, without_unseen
+from tacit.io.formats import FileFormat
 from tacit.storage.packed import refuse_bomb
+
+FORMAT = FileFormat("corpus", reads=(".docx",), rank=4)
 
 #: The space of names, and that of the strict form.
 SPACES = (

@@ -10,6 +10,9 @@ from pathlib import Path
 from tacit.data.corpus import Corpus, Document, Span
 from tacit.errors import InputError, UnreadableFile, explain_target
 from tacit.io.corpora.decode import read_text
+from tacit.io.formats import FileFormat
+
+FORMAT = FileFormat("corpus", writes=("txt", "jsonl", "html", "brat"), rank=6)
 
 #: Where the texts of a release stand: a folder for formats of many files.
 FOLDER = "texts"

@@ -28,7 +28,7 @@ from tacit.plot.maps.ru_words import (
     label_layers,
     missing_words,
 )
-from tacit.plot.parts import heading, short_number
+from tacit.plot.parts import heading, layer, short_number
 from tacit.plot.theme import INK, INK_SOFT, WARNING, WARNING_GROUND
 
 FLOOR_GROUND = "#f1f3f5"
@@ -167,11 +167,12 @@ def draw_ground(
 ) -> dict[str, Any]:
     """Return a shaded rectangle."""
     box = {"utility": utility[0], "utility_end": utility[1], "risk": risk[0], "risk_end": risk[1]}
-    return {
-        "data": {"values": [box]},
-        "mark": {"type": "rect", "color": colour, "opacity": 0.75, "clip": True, "tooltip": None},
-        "encoding": {"x2": {"field": "utility_end"}, "y2": {"field": "risk_end"}},
-    }
+    return layer(
+        {"type": "rect", "color": colour, "opacity": 0.75, "clip": True, "tooltip": None},
+        [box],
+        x2={"field": "utility_end"},
+        y2={"field": "risk_end"},
+    )
 
 
 def frontier_layer(shown: ShownMap) -> list[dict[str, Any]]:
@@ -183,9 +184,8 @@ def frontier_layer(shown: ShownMap) -> list[dict[str, Any]]:
         for i, (u, r) in enumerate(trace_frontier_corners(shown.frontier))
     ]
     return [
-        {
-            "data": {"values": rows},
-            "mark": {
+        layer(
+            {
                 "type": "line",
                 "color": FRONTIER_COLOUR,
                 "strokeWidth": 4,
@@ -194,8 +194,9 @@ def frontier_layer(shown: ShownMap) -> list[dict[str, Any]]:
                 "opacity": 0.75,
                 "clip": True,
             },
-            "encoding": {"order": {"field": "i", "type": "quantitative"}},
-        }
+            rows,
+            order={"field": "i", "type": "quantitative"},
+        )
     ]
 
 
@@ -214,15 +215,13 @@ def line_layers(shown: ShownMap, *, interactive: bool = False) -> list[dict[str,
     if not rows:
         return []
     return [
-        {
-            "data": {"values": rows},
-            "mark": {"type": "line", "strokeWidth": 2, "clip": True},
-            "encoding": {
-                "color": colours(shown),
-                "order": {"field": "i", "type": "quantitative"},
-                "opacity": opacity(0.9, interactive=interactive),
-            },
-        }
+        layer(
+            {"type": "line", "strokeWidth": 2, "clip": True},
+            rows,
+            color=colours(shown),
+            order={"field": "i", "type": "quantitative"},
+            opacity=opacity(0.9, interactive=interactive),
+        )
     ]
 
 
@@ -270,23 +269,21 @@ def marker_layers(
         {"field": "frontier", "title": "on the frontier"},
     ]
     shapes = {"domain": list(shown.styles), "range": [s for _, s in shown.styles.values()]}
-    layer: dict[str, Any] = {
-        "data": {"values": rows},
-        "mark": {"type": "point", "filled": True, "size": 64, "clip": True},
-        "encoding": {
-            "color": colours(shown),
-            "shape": {
-                "field": "method",
-                "type": "nominal",
-                "scale": shapes,
-                "legend": {"title": None} if shown.unnamed else None,
-            },
-            "stroke": {"value": "white"},
-            "strokeWidth": {"value": 1},
-            "opacity": opacity(1, interactive=interactive),
-            "tooltip": tips,
+    drawn: dict[str, Any] = layer(
+        {"type": "point", "filled": True, "size": 64, "clip": True},
+        rows,
+        color=colours(shown),
+        shape={
+            "field": "method",
+            "type": "nominal",
+            "scale": shapes,
+            "legend": {"title": None} if shown.unnamed else None,
         },
-    }
+        stroke={"value": "white"},
+        strokeWidth={"value": 1},
+        opacity=opacity(1, interactive=interactive),
+        tooltip=tips,
+    )
     if interactive:
         point_at = {
             "type": "point",
@@ -294,11 +291,11 @@ def marker_layers(
             "on": "pointerover",
             "clear": "pointerout",
         }
-        layer["params"] = [
+        drawn["params"] = [
             {"name": "view", "select": "interval", "bind": "scales"},
             {"name": "method", "select": point_at},
         ]
-    return [layer]
+    return [drawn]
 
 
 def with_limits(value: float, limits: tuple[float, float] | None) -> str:
@@ -313,25 +310,25 @@ def limit_layers(shown: ShownMap) -> list[dict[str, Any]]:
     layers = []
     if shown.cap is not None and s.risk[0] <= shown.cap <= s.risk[1]:
         layers += [
-            {
-                "data": {"values": [{"risk": shown.cap}]},
-                "mark": {
+            layer(
+                {
                     "type": "rule",
                     "color": WARNING,
                     "strokeDash": [6, 4],
                     "strokeWidth": 1.5,
                 },
-                "encoding": {"x": None},
-            },
+                [{"risk": shown.cap}],
+                x=None,
+            ),
             draw_text(s, cap_spot(shown), cap_words(shown.cap), WARNING, dy=-8, align="right"),
         ]
     if shown.floor is not None:
         layers += [
-            {
-                "data": {"values": [{"utility": shown.floor}]},
-                "mark": {"type": "rule", "color": INK_SOFT, "strokeDash": [6, 4]},
-                "encoding": {"y": None},
-            },
+            layer(
+                {"type": "rule", "color": INK_SOFT, "strokeDash": [6, 4]},
+                [{"utility": shown.floor}],
+                y=None,
+            ),
             draw_text(s, (s.x(shown.floor), 0), floor_words(shown), INK_SOFT, dx=6, dy=11),
         ]
     return layers
@@ -343,17 +340,16 @@ def reference_layers(shown: ShownMap) -> list[dict[str, Any]]:
     if ref is None or not math.isfinite(ref.utility):
         return []
     layers: list[dict[str, Any]] = [
-        {
-            "data": {"values": [{"utility": ref.utility}]},
-            "mark": {"type": "rule", "color": INK_SOFT, "strokeDash": [1.5, 3]},
-            "encoding": {"y": None},
-        }
+        layer(
+            {"type": "rule", "color": INK_SOFT, "strokeDash": [1.5, 3]},
+            [{"utility": ref.utility}],
+            y=None,
+        )
     ]
     if is_drawable(ref, log_risk=shown.scales.log_risk):
         layers.append(
-            {
-                "data": {"values": [row(ref)]},
-                "mark": {
+            layer(
+                {
                     "type": "point",
                     "shape": "diamond",
                     "filled": True,
@@ -363,14 +359,13 @@ def reference_layers(shown: ShownMap) -> list[dict[str, Any]]:
                     "size": 110,
                     "opacity": 1,
                 },
-                "encoding": {
-                    "tooltip": [
-                        {"field": "method", "title": "reference"},
-                        {"field": "risk"},
-                        {"field": "utility"},
-                    ]
-                },
-            }
+                [row(ref)],
+                tooltip=[
+                    {"field": "method", "title": "reference"},
+                    {"field": "risk"},
+                    {"field": "utility"},
+                ],
+            )
         )
     return layers
 

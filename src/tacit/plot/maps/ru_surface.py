@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from tacit.plot.chart import Chart
-from tacit.plot.parts import SPOKEN, heading, short_number
+from tacit.plot.parts import SPOKEN, heading, layer, short_number
 from tacit.plot.theme import INK
 
 
@@ -87,20 +87,9 @@ def draw_heat_map(
                   "title": grid.y},
         },
         "layer": [
-            {
-                "mark": {"type": "rect", "stroke": "white", "strokeWidth": 1.5},
-                "encoding": {
-                    "color": {"field": name, "type": "quantitative", "legend": None,
-                              "scale": {"scheme": scheme}},
-                },
-            },
-            {
-                "mark": {"type": "text", "fontSize": 11},
-                "encoding": {
-                    "text": {"field": name, "type": "quantitative", "format": ".3~g"},
-                    "color": ink,
-                },
-            },
+            layer({"type": "rect", "stroke": "white", "strokeWidth": 1.5}, color={"field": name, "type": "quantitative", "legend": None,
+                              "scale": {"scheme": scheme}}),
+            layer({"type": "text", "fontSize": 11}, text={"field": name, "type": "quantitative", "format": ".3~g"}, color=ink),
             {
                 "transform": [{"filter": "datum.over"}],
                 "mark": {"type": "text", "text": "×", "dx": 22, "dy": -9, "fontSize": 13,

@@ -16,7 +16,7 @@ from tacit.plot.maps.ru_scales import (
     is_drawable,
     trace_frontier_corners,
 )
-from tacit.plot.parts import SPOKEN, short_number
+from tacit.plot.parts import SPOKEN, layer, short_number
 from tacit.plot.place import Canvas, Placed, Spot, text_width
 from tacit.plot.theme import INK, INK_SOFT
 
@@ -157,9 +157,8 @@ def text_layers(rows: Sequence[Mapping[str, Any]], shown: ShownMap) -> list[dict
 def draw_text(scales: Scales, at: Spot, text: str, colour: str, **mark: Any) -> dict[str, Any]:
     """Return a text at a place; it stays with the place when the reader zooms."""
     utility, risk = scales.back(at)
-    return {
-        "data": {"values": [{"text": text, "utility": utility, "risk": risk}]},
-        "mark": {
+    return layer(
+        {
             "type": "text",
             "align": "left",
             "color": colour,
@@ -168,8 +167,9 @@ def draw_text(scales: Scales, at: Spot, text: str, colour: str, **mark: Any) -> 
             "tooltip": None,
             **mark,
         },
-        "encoding": {"text": {"field": "text"}},
-    }
+        [{"text": text, "utility": utility, "risk": risk}],
+        text={"field": "text"},
+    )
 
 
 def cap_spot(shown: ShownMap) -> Spot:

@@ -6,6 +6,7 @@
 owners hold.
 """
 
+from tacit.private.regression.fixed_point import FixedPoint
 from tacit.private.regression.joint_tables import (
     LogLinearFit,
     compare_tables,
@@ -32,7 +33,8 @@ from tacit.private.regression.statistics import (
     compare_routes,
     count_shared,
 )
-from tacit.private.regression.sums import FixedPoint, SumSettings, add_securely
+from tacit.private.regression.sums import SumSettings, add_securely
+from tacit.public import publish
 
 __all__ = [
     "FITS",
@@ -59,3 +61,5 @@ __all__ = [
     "sparse_table",
     "vertical_linear",
 ]
+
+__getattr__, __dir__ = publish("private.regression", names=globals())

@@ -32,10 +32,10 @@ class CheckFit(Method[JointFit]):
 
     techniques: ClassVar[tuple[str, ...]] = ("output checking",)
 
-    def faults(self, data: object) -> list[SdcError]:
+    def _faults(self, data: JointFit) -> list[SdcError]:
         """Return what is wrong: too few degrees of freedom."""
-        found = super().faults(data)
-        if isinstance(data, JointFit) and data.n_records - len(data) < self.residual_df:
+        found = super()._faults(data)
+        if data.n_records - len(data) < self.residual_df:
             found.append(
                 InputError(
                     f"{self.kind}: the model leaves fewer than {self.residual_df} degrees of freedom; fit a smaller one"

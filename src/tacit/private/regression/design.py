@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.engine.blocks import ROW
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter
 from tacit.private.union.records import rows_of
 
-Floats = npt.NDArray[np.float64]
 #: A column of any type.
 Values = npt.NDArray[Any]
 TERM = re.compile(r"(C\()?\s*([^\s:+()~-][^:+()~]*?)\s*(\))?\s*")
@@ -206,9 +206,7 @@ def code_column(name: str, values: Values, levels: Sequence[str] | None, who: st
     return (codes[:, None] == np.arange(1, len(levels))[None, :]).astype(np.float64)
 
 
-def code_values(
-    name: str, values: Values, levels: Sequence[str], who: str
-) -> npt.NDArray[np.int64]:
+def code_values(name: str, values: Values, levels: Sequence[str], who: str) -> Ints:
     """Return the place of every value among the agreed categories."""
     place = {str(level): i for i, level in enumerate(levels)}
     seen, inverse = np.unique(np.asarray(values).astype(str), return_inverse=True)

@@ -15,12 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.private.regression.design import Formula
 
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 #: Unknown numbers that there must be for every number shown.
 MARGIN = 1.25
 
@@ -56,13 +54,13 @@ class Group:
 
     columns: tuple[str, ...]
     #: The cell of every record; -1 for a record that is in none.
-    cells: Counts
+    cells: Ints
     n_cells: int
     #: How many numbers of each record are unknown.
-    unknown: Counts
+    unknown: Ints
     shown: int
 
-    def rounds_hidden(self, parts: int, steps: Counts | None = None, n_steps: int = 1) -> Counts:
+    def rounds_hidden(self, parts: int, steps: Ints | None = None, n_steps: int = 1) -> Ints:
         """Return how many rounds the records of each cell (and step) hide, in parts of a round, rounded down; 1 for any records at all."""
         inside = self.cells >= 0
         place = self.cells if steps is None else steps * self.n_cells + self.cells
@@ -102,9 +100,9 @@ def sums_shown(
 
 def make_groups(
     shown: Sequence[Product],
-    factors: Mapping[str, tuple[Counts, int]],
+    factors: Mapping[str, tuple[Ints, int]],
     numbers: Mapping[str, Floats],
-    unknown: Mapping[str, npt.NDArray[np.bool_]],
+    unknown: Mapping[str, Flags],
     times: int = 1,
     more: int = 0,
     *,

@@ -19,13 +19,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg.blas import dsyrk
 from scipy.special import expit, gammaln, log1p, logsumexp, xlogy
 
+from tacit.arrays import Floats
 from tacit.errors import InputError
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

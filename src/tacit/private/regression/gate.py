@@ -30,14 +30,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import DisclosureRefused, InputError
 from tacit.private.parties.roles import Role
 from tacit.private.regression.equations import MARGIN, Group
 from tacit.private.regression.sums import SumSettings, add_securely
 from tacit.private.regression.threshold import Forbidden, ask
 
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 #: Rounds that must be possible before a fit begins that has to search for its coefficients.
 ROUNDS = 4
 #: A column with at most so many distinct values, at most three quarters as many as records, is a factor: from rounds of weighted
@@ -60,7 +59,7 @@ class Factor:
     """A column with few distinct values: its name and this party's codes, from 0."""
 
     name: str
-    codes: Counts
+    codes: Ints
     n_levels: int
 
 
@@ -87,7 +86,7 @@ class Question:
     #: The factor whose categories are the response.
     response: int | None = None
     #: Persons behind every row, where a row counts several.
-    weights: Counts | None = None
+    weights: Ints | None = None
     #: Columns of numbers with many values, at some party.
     numbers: tuple[Numbers, ...] = ()
     #: Records that some of the numbers shown in a round are about alone.
@@ -100,7 +99,7 @@ class Question:
         """Return the unknown values of this party's records: its numbers; whoever guesses its categories knows them."""
         return sum(column.unknown for column in self.numbers)
 
-    def count(self, crossing: Sequence[int]) -> Counts:
+    def count(self, crossing: Sequence[int]) -> Ints:
         """Return this party's records in every cell of a crossing."""
         shape = tuple(self.factors[i].n_levels for i in crossing)
         if not shape:

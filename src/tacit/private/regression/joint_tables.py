@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
+from tacit.arrays import Floats
 from tacit.errors import InputError, InvalidParameter, WeakProtection
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Role, run_together
@@ -18,13 +18,13 @@ from tacit.private.parties.transcript import Transcript
 from tacit.private.regression import loglinear
 from tacit.private.regression.design import columns_of
 from tacit.private.regression.files import COLLUSION, THREATS, check_number, name_files
+from tacit.private.regression.fixed_point import FixedPoint
 from tacit.private.regression.gate import Factor, Question, pass_gate
 from tacit.private.regression.integration import play_owner, play_relay
-from tacit.private.regression.sums import FixedPoint, Protocol, SumSettings, add_securely
+from tacit.private.regression.sums import Protocol, SumSettings, add_securely
 from tacit.private.union.records import rows_of
 from tacit.result import Result
 
-Floats = npt.NDArray[np.float64]
 JUDGED_TABLES = (
     "Before they were shown, it was judged that they have no cell of 1 to {threshold} - 1 records of the others of a party, nor a group of "
     "others in one category alone; nothing more was learnt of these counts than that they pass, and which groups are empty. "

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import xlogy
 
+from tacit.arrays import Flags, Floats
 from tacit.errors import DisclosureRefused, InputError, InvalidParameter
 from tacit.private.parties.roles import Role, agree
 from tacit.private.regression.design import Values, code_values
@@ -30,8 +31,8 @@ from tacit.private.regression.equations import MARGIN
 from tacit.private.regression.gate import Factor, Question, pass_gate
 from tacit.private.regression.sums import SumSettings, add_securely
 from tacit.private.regression.threshold import Forbidden, ask
+from tacit.stats.margins import GridMargin, sweep_margins
 
-Floats = npt.NDArray[np.float64]
 Generator = tuple[str, ...]
 #: Margins with so many free parameters to a cell nearly determine a table.
 CLOSE = MARGIN
@@ -224,17 +225,16 @@ def fit_margins(
 ) -> TableFit:
     """Fit a table to margins by proportional fitting from ones, the margins in the order given."""
     table = np.ones(spec.shape)
-    for cycle in range(1, cycles + 1):
-        before = table
-        for g, margin in zip(generators, margins, strict=True):
-            sums = spec.sum_over(table, g)
-            factor = np.divide(margin, sums, out=np.zeros_like(sums), where=sums > 0)
-            # The axes of a margin stand in the order of the table.
-            index = tuple(slice(None) if a in g else None for a in spec.axes)
-            table = table * factor[index]
-        if np.abs(table - before).max() < tol:
-            return TableFit(table, cycle, settled=True)
-    return TableFit(table, cycles, settled=False)
+    known = [
+        GridMargin.of(axes_of(spec, g), m, spec.shape)
+        for g, m in zip(generators, margins, strict=True)
+    ]
+    before = table
+    for fitted, _, cycle in sweep_margins(table, known, cycles):
+        if np.abs(fitted - before).max() < tol:
+            return TableFit(fitted, cycle, settled=True)
+        before = fitted.copy()
+    return TableFit(before, cycles, settled=False)
 
 
 def count_parameters(spec: TableSpec, generators: Sequence[Generator]) -> int:
@@ -351,7 +351,7 @@ class MarginReport:
     upper: Floats
     n_tables: int | None
     #: Small cells whose bounds are narrower than allowed.
-    exposed: npt.NDArray[np.bool_]
+    exposed: Flags
 
 
 def check_margins(

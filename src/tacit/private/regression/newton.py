@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.errors import Infeasible, ProtocolError
 from tacit.private.parties.roles import Receive, Role, agree
 from tacit.private.parties.wire import take
@@ -31,7 +31,6 @@ from tacit.private.regression.gate import (
 from tacit.private.regression.steps_of_time import coarsen, require_rounds
 from tacit.private.regression.sums import SumSettings, add_securely, tell_all
 
-Floats = npt.NDArray[np.float64]
 #: An information matrix with a condition number above this has no inverse worth a name.
 WORST_CONDITION = 1e12
 

@@ -17,17 +17,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.errors import InputError
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Role, agree, run_together
 from tacit.private.parties.transcript import Transcript
 from tacit.private.regression.design import arrays_of
 from tacit.private.regression.files import COLLUSION, THREATS, check_number, name_files
+from tacit.private.regression.fixed_point import FixedPoint
 from tacit.private.regression.gate import Numbers, Question, pass_gate
-from tacit.private.regression.sums import FixedPoint, Protocol, SumSettings, add_securely
+from tacit.private.regression.sums import Protocol, SumSettings, add_securely
 from tacit.result import Result
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,8 +13,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Flags
 from tacit.errors import DisclosureRefused
 from tacit.private.parties.roles import Role
 from tacit.private.regression.equations import MARGIN
@@ -79,7 +79,7 @@ def tests_of(model: Cox, question: Question, fewest: int, threshold: int) -> lis
     return tests
 
 
-def join_steps(steps: Sequence[int], flags: npt.NDArray[np.bool_]) -> list[int]:
+def join_steps(steps: Sequence[int], flags: Flags) -> list[int]:
     """Join every step that is too small with the one after it, the last with the one before."""
     kept, i = [], 0
     while i < len(steps):

@@ -24,13 +24,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Flags, Ints
 from tacit.private.parties.roles import Receive, Role, Send
 from tacit.private.parties.wire import take
 from tacit.private.regression.sums import SumSettings
 
 Words = npt.NDArray[np.uint64]
-Counts = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 P = (1 << 61) - 1
 _P, _S30, _S31, _S61 = (np.uint64(n) for n in (P, 30, 31, 61))
 _M30, _M31 = np.uint64((1 << 30) - 1), np.uint64((1 << 31) - 1)
@@ -40,7 +39,7 @@ _M30, _M31 = np.uint64((1 << 30) - 1), np.uint64((1 << 31) - 1)
 class Forbidden:
     """Own counts, one for each question, and the range of totals of others that nobody may see (both ends belong to it)."""
 
-    counts: Counts
+    counts: Ints
     low: int
     high: int
 
@@ -53,8 +52,8 @@ def ask(
     *,
     fold: Sequence[int] | None = None,
     told: str | None = None,
-    more: Counts | None = None,
-) -> Role[Bools]:
+    more: Ints | None = None,
+) -> Role[Flags]:
     """Return, for every question, whether some party would see a forbidden total of the others in one of the tests.
 
     With ``viewers`` only what these parties see is judged. With ``fold``, the lengths of runs of questions, there is one answer for
@@ -116,7 +115,7 @@ def ask_of_two(
     viewers: Sequence[str],
     fold: Sequence[int] | None,
     receiver: str | None,
-) -> Role[Bools]:
+) -> Role[Flags]:
     """Return which own counts, or which of the other party's, are forbidden: each says so of its own."""
     own = np.zeros(len(tests[0].counts), bool)
     (other,) = (p for p in settings.parties if p != settings.me)

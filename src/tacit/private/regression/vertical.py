@@ -23,14 +23,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.errors import DisclosureRefused, Infeasible, ProtocolError
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Receive, Role, Send, agree, receive_all, send_all
 from tacit.private.parties.wire import take
 
-Floats = npt.NDArray[np.float64]
 #: Of the records, the share that must have different values in a column, and the largest share that one value may have.
 FEWEST_VALUES, MOST_OFTEN = 0.5, 0.05
 #: Within a window of so many standard deviations there may be this share of the values; between two values with a tenth of the column on

@@ -26,6 +26,7 @@ from tacit.private.retrieval.service import (
 )
 from tacit.private.retrieval.sums import PrivateSum, SumClient, SumServer
 from tacit.private.retrieval.symmetric import SymmetricClient, SymmetricServer
+from tacit.public import publish
 
 __all__ = [
     "INFORMATION_NEEDED",
@@ -52,3 +53,5 @@ __all__ = [
     "serve_release",
     "write_parameters",
 ]
+
+__getattr__, __dir__ = publish("private.retrieval", names=globals())

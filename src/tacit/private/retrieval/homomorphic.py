@@ -1,4 +1,4 @@
-"""Stern's and Lipmaa's schemes: one encrypted unit vector per dimension, by Damgard-Jurik encryption.
+"""Stern's and Lipmaa's schemes: one encrypted unit vector per dimension, by Damgard-Jurik encryption. For study.
 
 The server raises the encryptions to the records and multiplies: an encryption of the wanted one. In further dimensions
 the ciphertexts are themselves the records: Stern cuts them into digits below n^s, each answered by itself (two per level; the factor

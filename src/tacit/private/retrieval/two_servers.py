@@ -1,4 +1,4 @@
-"""Two servers that do not collude: each sees a random subset and answers the XOR of its records.
+"""Two servers that do not collude: each sees a random subset and answers the XOR of its records. For study.
 
 The second subset differs from the first in the wanted record alone, so that the XOR of both answers is the record. No
 assumption about computing power is needed; that the servers do not compare their queries is.

@@ -18,6 +18,7 @@ from tacit.private.union.two_parties import (
     play_bob,
     play_count,
 )
+from tacit.public import publish
 
 __all__ = [
     "RULE",
@@ -40,3 +41,5 @@ __all__ = [
     "unite_at_third_party",
     "unite_openly",
 ]
+
+__getattr__, __dir__ = publish("private.union", names=globals())

@@ -44,10 +44,6 @@ class DeleteDigits(Method):
     )
 
     on_household = "by_value"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("generalise values",)
     example: ClassVar[Mapping[str, Any]] = {"keep": {"zip": 3}}
 

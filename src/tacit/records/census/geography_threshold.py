@@ -80,9 +80,6 @@ class GeographyThreshold(Method):
 
     on_household = "by_value"
     on_weight = "option"
-    on_stratum = "kept"
-    on_links = "warned"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("generalise values",)
     file_fields: ClassVar[tuple[str, ...]] = ("population", "harmonised")
     example: ClassVar[Mapping[str, Any]] = {
@@ -93,6 +90,7 @@ class GeographyThreshold(Method):
         },
         "at_least": 20,
     }
+    column_fields = ("columns", "remove")
 
     @model_validator(mode="after")
     def _consistent(self) -> GeographyThreshold:
@@ -112,10 +110,6 @@ class GeographyThreshold(Method):
         if self.at_least == "none_shown":
             return None
         return PRESETS[self.at_least] if isinstance(self.at_least, str) else self.at_least
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return every column that the parameters name."""
-        return (*self.columns, *self.remove)
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns that are pooled or removed."""

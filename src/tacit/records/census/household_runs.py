@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.arrays import Flags, Ints
 from tacit.context import Context
 from tacit.data.in_blocks import strata, ticker
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Ints
 from tacit.engine.base import ROW
 from tacit.engine.blocks import Done
 from tacit.engine.class_index import ClassIndex

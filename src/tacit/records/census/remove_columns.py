@@ -36,15 +36,9 @@ class RemoveColumns(Method):
     reason: str = Field(default="", description="why, in words for the report")
 
     on_household = "by_value"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     techniques: ClassVar[tuple[str, ...]] = ("variable suppression",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"]}
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns that are named."""
-        return self.columns
+    column_fields = ("columns",)
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns that go."""

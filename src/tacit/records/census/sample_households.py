@@ -13,17 +13,18 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.in_blocks import Change, change_records
 from tacit.data.microdata import Microdata
 from tacit.data.roles import Column
-from tacit.data.values import Ints, not_numeric
+from tacit.data.values import not_numeric
 from tacit.engine.base import ROW
 from tacit.engine.names import aggregate
 from tacit.engine.relational import N
 from tacit.errors import InputError, RoleMissing, SdcError, SdcWarning
-from tacit.fields import ColumnName, PositiveFloat, PositiveInt, Secret
+from tacit.fields import ColumnName, HouseholdColumn, PositiveFloat, PositiveInt, Secret
 from tacit.records.census.household_runs import (
     FIRST,
     Runs,
@@ -93,23 +94,19 @@ class SampleHouseholds(Method):
     pseudo_stratum: ColumnName = Field(
         default="pseudo_stratum", description="the column with the pseudo-strata"
     )
-    household: ColumnName | None = Field(
-        default=None,
-        description="the household of each record; by default the data's household column",
-    )
+    household: HouseholdColumn = None
 
     on_household = "units"
     on_weight = "changed"
-    on_stratum = "kept"
     on_links = "records"
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("sampling",)
     example: ClassVar[Mapping[str, Any]] = {
         "household": "id",
         "interval": 2.5,
         "sort_by": ["zip"],
     }
+    column_fields = ("sort_by", "household")
 
     @model_validator(mode="after")
     def _consistent(self) -> SampleHouseholds:
@@ -145,10 +142,6 @@ class SampleHouseholds(Method):
         """Return that the declared households are the units, unless others are named."""
         return "units" if self.household in (None, data.household) else "records"
 
-    def columns_named(self) -> tuple[str, ...]:
-        """Return every column that the parameters name and that must be there."""
-        return (*self.sort_by, *(() if self.household is None else (self.household,)))
-
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the weight, which is raised."""
         return data.with_role("weight")
@@ -162,11 +155,9 @@ class SampleHouseholds(Method):
         """Return that weights which differ by unit tell the unit; the numbers of pseudo-strata are drawn."""
         return {data.weight or self.weight: self.sort_by} if self.restart else {}
 
-    def faults(self, data: Microdata) -> list[SdcError]:
+    def _faults(self, data: Microdata) -> list[SdcError]:
         """Add: no households, columns that exist already."""
-        found = super().faults(data)
-        if not isinstance(data, Microdata):
-            return found
+        found = super()._faults(data)
         if self.household is None and data.household is None:
             found.append(
                 RoleMissing(

@@ -8,17 +8,17 @@ from typing import Any, ClassVar, Literal
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
-from pydantic import Field
 
+from tacit.arrays import Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Ints, drop_stale_descriptions, unused_row_number
+from tacit.data.values import drop_stale_descriptions, unused_row_number
 from tacit.engine.arrow import set_columns
 from tacit.engine.base import ROW
 from tacit.engine.memory import held_table, reorder_held
 from tacit.errors import InputError, RoleMissing, SdcError
-from tacit.fields import ColumnName
+from tacit.fields import HouseholdColumn
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.treatment import OnHousehold
@@ -41,19 +41,15 @@ class ShuffleHouseholds(Method):
     """
 
     kind: Literal["shuffle_households"] = "shuffle_households"
-    household: ColumnName | None = Field(
-        default=None,
-        description="the household of each record; by default the data's household column",
-    )
+    household: HouseholdColumn = None
 
     on_household = "units"
-    on_weight = "kept"
-    on_stratum = "kept"
     on_links = "records"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("scramble tuples",)
     example: ClassVar[Mapping[str, Any]] = {"household": "id"}
+    column_fields = ("household",)
 
     @property
     def cuts_links(self) -> bool:
@@ -64,19 +60,15 @@ class ShuffleHouseholds(Method):
         """Return that the declared households are the units, unless others are named."""
         return "units" if self.household in (None, data.household) else "records"
 
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the household column, if it is named."""
-        return () if self.household is None else (self.household,)
-
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the household column, which gets new numbers."""
         home = self.household or data.household
         return () if home is None else (home,)
 
-    def faults(self, data: Microdata) -> list[SdcError]:
+    def _faults(self, data: Microdata) -> list[SdcError]:
         """Add: no households."""
-        found = super().faults(data)
-        if isinstance(data, Microdata) and self.household is None and data.household is None:
+        found = super()._faults(data)
+        if self.household is None and data.household is None:
             found.append(
                 RoleMissing(
                     "shuffle_households needs a household, and the data declare none. Declare it with "

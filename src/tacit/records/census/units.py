@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from tacit.data.values import Flags, Ints
+from tacit.arrays import Flags, Ints
 from tacit.errors import InputError, UnreadableFile
 from tacit.reveal import reveal
 

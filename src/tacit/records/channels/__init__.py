@@ -1,7 +1,6 @@
 """Channel expansion: release names safely by naming sets of channels (Garfinkel et al. 2007)."""
 
-from typing import NoReturn
-
+from tacit.public import publish
 from tacit.records.channels.answer import Answer
 from tacit.records.channels.belief_audit import audit
 from tacit.records.channels.candidates import all_subsets, random_candidates
@@ -26,8 +25,4 @@ __all__ = [
     "solve_counts",
 ]
 
-
-def __getattr__(name: str) -> NoReturn:
-    from tacit.renamed import no_attribute
-
-    raise no_attribute("channels", name)
+__getattr__, __dir__ = publish("channels", names=globals())

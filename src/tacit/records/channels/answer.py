@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from tacit.records.channels.problem import Floats, Ints, Problem
+from tacit.arrays import Floats, Ints
+from tacit.records.channels.problem import Problem
 
 TOLERANCE = 1e-9
 

@@ -34,11 +34,13 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
 
+from tacit.arrays import Floats
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.channels.study import TOLERANCE, StudyAnswer
-from tacit.records.channels.table import Floats, as_frame
+from tacit.records.channels.table import as_frame
 from tacit.result import Summary
+from tacit.stats.margins import Margin, sweep_margins
 
 #: Rounds of iterative proportional fitting.
 ROUNDS = 200
@@ -158,10 +160,9 @@ def fit_assignment(answer: StudyAnswer) -> sparse.csc_array:
     columns = np.repeat(np.arange(len(answer.sets)), [len(w) for w in answer.sets])
     rows = np.array([r for w in answer.sets for r in w], dtype=np.int64)
     m, n = answer.table.m.astype(np.float64), answer.subjects
-    value = m[rows].copy()
-    for _ in range(ROUNDS):
-        value *= (n / np.maximum(np.bincount(columns, value, len(n)), 1e-300))[columns]
-        value *= (m / np.maximum(np.bincount(rows, value, len(m)), 1e-300))[rows]
+    value = m[rows]
+    for sweep in sweep_margins(value, [Margin(columns, n), Margin(rows, m)], ROUNDS):
+        value = sweep.values
     return sparse.coo_array((value, (rows, columns)), shape=(len(m), len(n))).tocsc()
 
 

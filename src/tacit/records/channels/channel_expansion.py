@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, field_validator, model_validator
 
+from tacit.arrays import Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.hierarchy import ground_label
@@ -36,7 +37,6 @@ from tacit.records.channels.solve import solve
 from tacit.records.channels.study import Given, StudyAnswer
 from tacit.records.channels.table import (
     ChannelTable,
-    Ints,
     channel_numbers,
     group,
     texts_of,
@@ -129,10 +129,6 @@ class ChannelExpansion(Method):
     )
     time_limit: PositiveFloat = Field(default=60.0, description="seconds that the search may take")
 
-    on_household = "apart"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("channel expansion",)
@@ -142,6 +138,7 @@ class ChannelExpansion(Method):
         "u": {"gout": 0.2},
         "b": 1.0,
     }
+    column_fields = ("related", "secret_columns")
 
     # -- parameters ------------------------------------------------------------------------------
 
@@ -185,10 +182,6 @@ class ChannelExpansion(Method):
         """Return the columns made into sets, and those withheld."""
         return (*self.related, *self.withheld(data))
 
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the related and the confidential columns."""
-        return (*self.related, *self.secret_columns)
-
     @property
     def cuts_links(self) -> bool:
         """Return True when the records are put in a drawn order."""
@@ -227,7 +220,7 @@ class ChannelExpansion(Method):
         *,
         seed: int | None = 0,
         predicate: Predicate | None = None,
-        progress: Callable[[str, float], None] | None = None,
+        tick: Callable[[str, float], None] | None = None,
     ) -> StudyAnswer:
         """Find the best assignment, without releasing anything.
 
@@ -240,7 +233,7 @@ class ChannelExpansion(Method):
         predicate
             Says of a set of input channels, numbered from 0, whether it may be an output channel; as
             ``ordered``, for rules of any other kind.
-        progress
+        tick
             Called with a message and a share.
         """
         table = self.table(data)
@@ -253,7 +246,7 @@ class ChannelExpansion(Method):
             "max_size": self.max_size,
             "seed": seed,
             "time_limit": self.time_limit,
-            "progress": progress,
+            "tick": tick,
         }
         if self.integer is None:
             return StudyAnswer(table, whole_answer(problem, options))
@@ -294,7 +287,7 @@ class ChannelExpansion(Method):
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         ctx.tick("count input channels", 0.1)
-        answer = self.solve(data, seed=int(ctx.rng.integers(2**31)), progress=ctx.tick)
+        answer = self.solve(data, seed=int(ctx.rng.integers(2**31)), tick=ctx.tick)
         if not answer.answer.integer:
             allowed = allowed_sets(self.candidates, self.order_rule(answer.table), answer.problem)
             whole = rounded(answer.answer, allowed=allowed, time_limit=self.time_limit)
@@ -326,6 +319,15 @@ class ChannelExpansion(Method):
             **({"links_lost": True} if self.shuffle else {}),
         )
         return released
+
+    def adds(self, data: Microdata) -> tuple[str, ...]:
+        """Return the output channel of each record, and the input channels that it stands for."""
+        del data
+        return (CHANNEL, MEMBERS)
+
+    def removes(self, data: Microdata) -> tuple[str, ...]:
+        """Return the confidential columns."""
+        return tuple(self.withheld(data))
 
     def withheld(self, data: Microdata) -> list[str]:
         """Return the columns that leave: the confidential ones, and others declared sensitive."""

@@ -13,7 +13,8 @@ from itertools import combinations
 
 import numpy as np
 
-from tacit.records.channels.problem import Flags, Floats, Ints, Problem
+from tacit.arrays import Flags, Floats, Ints
+from tacit.records.channels.problem import Problem
 
 _ROUNDING = 1e-11
 

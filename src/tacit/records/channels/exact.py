@@ -22,12 +22,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Floats
 from tacit.records.channels.cone import Cone, full_rays
 from tacit.records.channels.local import improve, rank_within
 from tacit.records.channels.master import Master
 from tacit.records.channels.pricing import price
 from tacit.records.channels.pricing_milp import price_milp
-from tacit.records.channels.problem import Floats
+from tacit.time_limits import is_past
 
 Progress = Callable[[str, float], None]
 
@@ -56,7 +57,7 @@ class Optimum:
 
 
 def generate(
-    cone: Cone, *, time_limit: float | None = None, progress: Progress | None = None
+    cone: Cone, *, time_limit: float | None = None, tick: Progress | None = None
 ) -> Optimum:
     """Generate columns until no set improves, or the time is up.
 
@@ -64,7 +65,7 @@ def generate(
     """
     if time_limit is None and len(cone.m) > _SMALL:
         time_limit = _LONG
-    run = _Run(cone, time_limit, progress)
+    run = _Run(cone, time_limit, tick)
     _pairs(cone, run.master)
     run.approach()
     run.prove()
@@ -74,8 +75,8 @@ def generate(
 class _Run:
     """The state of one column generation."""
 
-    def __init__(self, cone: Cone, time_limit: float | None, progress: Progress | None) -> None:
-        self.cone, self.progress = cone, progress
+    def __init__(self, cone: Cone, time_limit: float | None, tick: Progress | None) -> None:
+        self.cone, self.tick = cone, tick
         self.small = len(cone.m) <= _SMALL
         self.begun = time.monotonic()
         self.time_limit = time_limit
@@ -84,18 +85,16 @@ class _Run:
         self.prices: Floats = np.zeros(len(cone.m))
 
     def is_late(self, share: float = 1.0) -> bool:
-        if self.time_limit is None:
-            return False
-        return time.monotonic() - self.begun > share * self.time_limit
+        return is_past(self.deadline(share))
 
     def deadline(self, share: float = 1.0) -> float | None:
         return None if self.time_limit is None else self.begun + share * self.time_limit
 
     def tell(self, what: str) -> None:
         self.rounds += 1
-        if self.progress is not None:
+        if self.tick is not None:
             done = self.bound / self.value if 0 < self.value < np.inf else 0.0
-            self.progress(f"round {self.rounds}: {what}, gap {1 - done:.2%}", done)
+            self.tick(f"round {self.rounds}: {what}, gap {1 - done:.2%}", done)
 
     def approach(self) -> None:
         """Add columns near those in use until that yields little, at central prices if large."""

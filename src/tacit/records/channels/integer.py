@@ -16,6 +16,7 @@ from itertools import combinations
 import numpy as np
 from scipy import sparse
 
+from tacit.arrays import Floats
 from tacit.errors import Infeasible, LimitReached, SolverError
 from tacit.records.channels.candidates import (
     ALL_LIMIT,
@@ -27,7 +28,7 @@ from tacit.records.channels.candidates import (
 from tacit.records.channels.cone import Cone, full_rays
 from tacit.records.channels.exact import Optimum
 from tacit.records.channels.lp import Model, build, run, to_sparse
-from tacit.records.channels.problem import Floats, Problem
+from tacit.records.channels.problem import Problem
 
 Assignment = tuple[tuple[Column, ...], sparse.csr_array]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.records.channels.cone import Cone, full_rays
-from tacit.records.channels.problem import Floats, Ints
 
 _TOLERANCE = 1e-9
 _CHUNK = 1000

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import Infeasible, LimitReached
 from tacit.records.channels.candidates import Column
 from tacit.records.channels.cone import Cone
-from tacit.records.channels.problem import Flags, Floats, Ints
 from tacit.solve import Highs, LinearModel, Solution
 
 #: Tolerances for amounts in units of size, and for whole numbers of subjects.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import SolverError
 from tacit.records.channels.cone import Cone
 from tacit.records.channels.lp import LINEAR
-from tacit.records.channels.problem import Floats, Ints
 from tacit.solve import Highs, LinearModel
 
 

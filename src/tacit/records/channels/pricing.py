@@ -10,14 +10,14 @@ those t are the children. Minimal improving sets have at most L + 1 members for 
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.records.channels.cone import Cone, full_rays
-from tacit.records.channels.problem import Flags, Floats, Ints
+from tacit.time_limits import is_past
 
 _BLOCK_CELLS = 4_000_000
 _TOLERANCE = 1e-9
@@ -65,7 +65,7 @@ class _Search:
         self.pull = np.abs(safe).mean(axis=0) + 1e-6 if len(safe) else np.ones(cone.n_rules)
 
     def is_late(self) -> bool:
-        return self.deadline is not None and time.monotonic() > self.deadline
+        return is_past(self.deadline)
 
     def test(self, sets: Ints) -> Flags:
         """Record the improving rays of the sets; return which sets improve."""

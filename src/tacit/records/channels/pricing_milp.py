@@ -13,9 +13,10 @@ from itertools import combinations
 import numpy as np
 from scipy import optimize, sparse
 
+from tacit.arrays import Floats, Ints
 from tacit.records.channels.cone import Cone, full_rays
 from tacit.records.channels.pricing import Priced
-from tacit.records.channels.problem import Floats, Ints
+from tacit.time_limits import limit_reached
 
 
 def price_milp(cone: Cone, prices: Floats, *, deadline: float | None = None) -> Priced:
@@ -43,6 +44,8 @@ def price_milp(cone: Cone, prices: Floats, *, deadline: float | None = None) -> 
         options={"time_limit": limit, "mip_rel_gap": 0.0},
     )
     slack, complete = _slack(result, cone)
+    if result.status == 1:
+        limit_reached()
     if result.x is None or result.fun > -1e-9:
         return Priced({}, {}, slack, complete)
     members = np.flatnonzero(result.x[:n] > 0.5)

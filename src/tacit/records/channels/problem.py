@@ -23,11 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import InputError, InvalidParameter
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 _PRECISION = 10**12
 

@@ -16,9 +16,10 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from tacit.arrays import Floats
 from tacit.records.channels.answer import Answer
 from tacit.records.channels.candidates import Column, Predicate, make_all_channel_set
-from tacit.records.channels.problem import Floats, Problem
+from tacit.records.channels.problem import Problem
 from tacit.records.channels.solve import solve
 
 #: Sets with fewer subjects than this many a member are given up, in one attempt after the other.

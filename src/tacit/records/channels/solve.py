@@ -49,7 +49,7 @@ def solve_counts(
     max_size: int = 8,
     seed: int | None = 0,
     time_limit: float | None = None,
-    progress: Progress | None = None,
+    tick: Progress | None = None,
 ) -> Answer:
     """Solve channel expansion for counts by input channel.
 
@@ -77,7 +77,7 @@ def solve_counts(
         Number, size and seed of random candidates.
     time_limit
         Seconds after which the best answer so far is returned with its bound.
-    progress
+    tick
         Called with a sentence and a share of the work done.
     """
     problem = Problem.of(m, counts, u, b, c, names, min_safe_share or 0)
@@ -91,7 +91,7 @@ def solve_counts(
         max_size=max_size,
         seed=seed,
         time_limit=time_limit,
-        progress=progress,
+        tick=tick,
     )
 
 
@@ -106,7 +106,7 @@ def solve(
     max_size: int = 8,
     seed: int | None = 0,
     time_limit: float | None = None,
-    progress: Progress | None = None,
+    tick: Progress | None = None,
 ) -> Answer:
     """Solve a problem; the parameters are those of :func:`solve_counts`.
 
@@ -116,7 +116,7 @@ def solve(
     if not problem.risky.any():
         return _nothing_risky(problem, integer)
     if candidates == "exact":
-        answer = _solve_all_sets(problem, integer, predicate, need_safe, count, max_size, seed, time_limit, progress)  # fmt: skip
+        answer = _solve_all_sets(problem, integer, predicate, need_safe, count, max_size, seed, time_limit, tick)  # fmt: skip
     else:
         columns = _columns(problem, candidates, predicate, count, max_size, seed)
         answer = _solve_given_sets(
@@ -228,11 +228,11 @@ def _solve_all_sets(
     max_size: int,
     seed: int | None,
     time_limit: float | None,
-    progress: Progress | None,
+    tick: Progress | None,
 ) -> Answer:
     """Answer over all sets, by column generation."""
     cone = cone_of(problem)
-    optimum = generate(cone, time_limit=time_limit, progress=progress)
+    optimum = generate(cone, time_limit=time_limit, tick=tick)
     columns, x = optimum.master.assignment()
     answer = Answer(
         problem, columns, x, _cost(problem, columns, x), optimum.bound * cone.unit**2,

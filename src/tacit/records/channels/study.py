@@ -23,10 +23,11 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats
 from tacit.errors import InputError
 from tacit.records.channels.answer import Answer
 from tacit.records.channels.problem import Problem
-from tacit.records.channels.table import ChannelTable, Floats, as_frame
+from tacit.records.channels.table import ChannelTable, as_frame
 from tacit.result import Summary
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from tacit.records.channels.belief_audit import AuditResult
     from tacit.records.channels.query import QueryResult
 
-Flags = npt.NDArray[np.bool_]
 
 #: Comparisons of shares with thresholds allow for this much of rounding.
 TOLERANCE = 1e-9

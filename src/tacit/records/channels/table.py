@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Floats, Ints
 from tacit.data.hierarchy import ground_label, ground_labels
 from tacit.engine.base import ROW
 from tacit.engine.codes import dense_ids, encode
@@ -23,8 +23,6 @@ from tacit.records.channels.problem import Problem
 if TYPE_CHECKING:
     from tacit.data.microdata import Microdata
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 #: What joins the parts of a confidential value made of several columns, as in "Diabetes|Heart".
 JOINT = "|"

@@ -1,13 +1,13 @@
-"""What a looser or stricter limit costs: risk and utility by risk tolerance, weights against thresholds.
+"""What a looser or stricter limit costs: risk and utility by risk tolerance.
 
 References
 ----------
-Garfinkel, Gopal, Thompson (2007), Information Systems Research 18(1), 23-41, sections 6.2 and 7.
+Garfinkel, Gopal, Thompson (2007), Information Systems Research 18(1), 23-41, section 7.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -16,7 +16,6 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
-from tacit.errors import InvalidParameter
 from tacit.records.channels.answer import Answer
 from tacit.records.channels.problem import Problem
 from tacit.records.channels.solve import solve
@@ -75,41 +74,6 @@ def points(
                 "output channels": len(found.sets),
             }
         )
-    return frame_of(rows)
-
-
-def weight_or_threshold(
-    table: ChannelTable,
-    u: Mapping[str, float],
-    b: float,
-    c: Mapping[str, float],
-    *,
-    weight: Mapping[str, float],
-    threshold: Mapping[str, float],
-    integer: bool = True,
-) -> Frame:
-    """Compare raising weights c_k with lowering thresholds u_k (section 6.2).
-
-    A lower u_k binds in every output channel; a higher c_k only where other risk comes on top. Each row
-    gives the cost and the largest share of the values concerned. A row without cost cannot be met.
-    """
-    cases: dict[str, tuple[Mapping[str, float], Mapping[str, float]]] = {
-        "as set": (u, c),
-        "weights raised": (u, {**c, **weight}),
-        "thresholds lowered": ({**u, **threshold}, c),
-    }
-    picked = [k for k, v in enumerate(table.values) if v in {**weight, **threshold}]
-    rows: list[Row] = []
-    for name, (limits, weights) in cases.items():
-        try:
-            found = StudyAnswer(
-                table, solve(table.problem(limits, b, weights), integer=integer, time_limit=60)
-            )
-        except InvalidParameter:
-            rows.append({"case": name, "cost": None, "loss": None, "largest share": None})
-            continue
-        top = float(found.shares[:, picked].max(initial=0.0))
-        rows.append({"case": name, "cost": found.cost, "loss": found.loss, "largest share": top})
     return frame_of(rows)
 
 

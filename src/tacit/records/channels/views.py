@@ -16,13 +16,14 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats
 from tacit.plot.chart import Chart
 from tacit.plot.flows import Node, flows
 from tacit.plot.parts import short_number
 from tacit.records.channels.problem import Problem
 from tacit.records.channels.solve import evaluate
 from tacit.records.channels.study import Given, StudyAnswer, numbers_text, parse_proposal
-from tacit.records.channels.table import NUMBERED, ChannelTable, Floats, as_frame
+from tacit.records.channels.table import NUMBERED, ChannelTable, as_frame
 
 #: A share below this is not worth a word in a picture.
 VISIBLE = 0.005
@@ -112,9 +113,7 @@ def picture(answer: StudyAnswer, *, most: int = 24) -> Chart:
     return flows(left, right, links, title=answer.title, subtitle=f"{told}; risky in red")
 
 
-def choose_drawn_nodes(
-    sizes: npt.NDArray[Any], plain: npt.NDArray[np.bool_], most: int
-) -> list[int]:
+def choose_drawn_nodes(sizes: npt.NDArray[Any], plain: Flags, most: int) -> list[int]:
     """Return which nodes are drawn by themselves: the remarkable first, then the largest."""
     order = np.lexsort((-sizes.astype(np.float64), plain))
     return sorted(int(i) for i in (order if len(order) <= most else order[: most - 1]))

@@ -9,17 +9,17 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.arrays import Flags, Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.fields import ClassSize, Probability
 from tacit.records.classes.class_values import (
     ClassValues,
-    Floats,
     columns_of_interest,
     sums,
     values_in_classes,
 )
-from tacit.records.classes.value_measure import Flags, ValueMeasure, ValueResult
+from tacit.records.classes.value_measure import ValueMeasure, ValueResult
 from tacit.registry import register
 from tacit.spec import Companions
 from tacit.stats import class_models

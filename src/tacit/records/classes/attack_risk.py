@@ -7,16 +7,16 @@ from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.engine.codes import dense_ids, encode
 from tacit.errors import InputError
-from tacit.fields import PositiveFloat, Probability
+from tacit.fields import OneQuasi, PositiveFloat, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import grouped_bars
 from tacit.records.register.matching import link
@@ -24,7 +24,6 @@ from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Role
 
-Floats = npt.NDArray[np.float64]
 Attacker = Literal["prosecutor", "journalist", "marketer"]
 TOLERANCE = 1e-9
 
@@ -90,14 +89,9 @@ class AttackRisk(Measure):
     loss: PositiveFloat | None = Field(
         default=None, description="what one re-identification costs the publisher"
     )
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default all keys together"
-    )
+    quasi: OneQuasi = None
 
-    on_household = "unused"
     on_weight = "used"
-    on_stratum = "unused"
-    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     axis: ClassVar[str] = "mean probability of re-identification"

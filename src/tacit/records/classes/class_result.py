@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 
 import narwhals.stable.v2 as nw
 
+from tacit.arrays import Ints
 from tacit.plot.chart import Chart
-from tacit.records.classes.class_values import Ints
 from tacit.result import Result
 
 

@@ -14,12 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Coded, agreeing_cells, cells, combine_codes
 from tacit.errors import RoleMissing, SdcError
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Missing = Literal["category", "ignore"]
 
 
@@ -153,7 +152,7 @@ def sums(groups: npt.NDArray[Any], amounts: npt.NDArray[Any], n_groups: int = 0)
     return np.bincount(groups, weights=amounts, minlength=n_groups).astype(np.float64)
 
 
-def class_starts(columns: Sequence[npt.NDArray[Any]], n_rows: int) -> npt.NDArray[np.bool_]:
+def class_starts(columns: Sequence[npt.NDArray[Any]], n_rows: int) -> Flags:
     """Return True where a sorted row differs from the one before."""
     starts = np.zeros(n_rows, dtype=bool)
     starts[:1] = True

@@ -7,9 +7,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.arrays import Flags, Floats
 from tacit.fields import PositiveFloat
-from tacit.records.classes.class_values import ClassValues, Floats
-from tacit.records.classes.value_measure import Flags, ValueMeasure
+from tacit.records.classes.class_values import ClassValues
+from tacit.records.classes.value_measure import ValueMeasure
 from tacit.registry import register
 from tacit.stats import class_models
 

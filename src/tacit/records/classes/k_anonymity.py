@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -14,12 +14,12 @@ from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import count_classes, wildcard_sizes
 from tacit.engine.relational import N, W
-from tacit.fields import ClassSize, Probability
+from tacit.fields import ClassSize, EachQuasi, MissingKeys, WildcardShare
 from tacit.plot.chart import Chart
 from tacit.plot.families import class_sizes
 from tacit.records.classes.class_values import free_name, shortfall
 from tacit.registry import register
-from tacit.result import Result
+from tacit.result import Result, shown
 from tacit.spec import Companions, Measure, Role
 
 #: Counts in part that differ by less are equal.
@@ -43,22 +43,11 @@ class KAnonymity(Measure):
     k: ClassSize = Field(
         default=2, description="the class size that is asked for; smaller classes violate it"
     )
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default every one"
-    )
-    missing: Literal["category", "wildcard"] = Field(
-        default="category",
-        description="how a missing key value counts: as a value of its own, or as agreeing with every value",
-    )
-    alpha: Probability = Field(
-        default=1.0,
-        description="wildcard only: how much an agreeing record that lacks a key counts",
-    )
+    quasi: EachQuasi = None
+    missing: MissingKeys = "category"
+    alpha: WildcardShare = 1.0
 
-    on_household = "unused"
     on_weight = "used"
-    on_stratum = "unused"
-    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     axis: ClassVar[str] = "share of records that violate"
 
@@ -81,23 +70,20 @@ class KAnonymity(Measure):
         worst = min(parts.values(), key=lambda part: part.smallest)
         records = sum(worst.sizes_of_records.values())
         violations = max(part.records_below(self.k) for part in parts.values())
-        numbers = {
-            "records": records,
-            "classes": worst.n_classes,
-            "smallest class (k)": worst.smallest,
-            "uniques": worst.records_below(2)
-            if self.alpha < 1
-            else worst.sizes_of_records.get(1, 0),
-            f"records in classes below {self.k}": violations,
-            f"share below {self.k}": violations / records if records else 0.0,
-            "average class size": records / worst.n_classes if worst.n_classes else 0.0,
-        }
+        alone = worst.records_below(2) if self.alpha < 1 else worst.sizes_of_records.get(1, 0)
+        share = violations / records if records else 0.0
         title = f"k-anonymity on {', '.join(parts)}"
         return KAnonymityResult(
             kind=self.kind,
             title=title,
-            value=violations / records if records else 0.0,
-            numbers=numbers,
+            value=share,
+            records=records,
+            classes=worst.n_classes,
+            k=worst.smallest,
+            alone=alone,
+            violations=violations,
+            share=share,
+            average=records / worst.n_classes if worst.n_classes else 0.0,
             frame=worst.frame,
             explanation=(
                 f"{company(worst.smallest)} The value compared before and after is the share of "
@@ -132,22 +118,19 @@ class Classes:
         return sum(n for size, n in self.sizes_of_records.items() if size < k - ROUNDING)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class KAnonymityResult(Result):
     """Class sizes by quasi-identifier."""
 
-    parts: Mapping[str, Classes] = field(default_factory=dict)
-    requested: int = 2
-
-    @property
-    def k(self) -> float:
-        """Return the size of the smallest class over all quasi-identifiers."""
-        return min(part.smallest for part in self.parts.values())
-
-    @property
-    def violations(self) -> int:
-        """Return the records in classes below the requested k, in the worst quasi-identifier."""
-        return max(part.records_below(self.requested) for part in self.parts.values())
+    records: int = shown("records")
+    classes: int = shown("classes")
+    k: float = shown("smallest class (k)")
+    alone: int = shown("uniques")
+    violations: int = shown("records in classes below {requested}")
+    share: float = shown("share below {requested}")
+    average: float = shown("average class size")
+    parts: Mapping[str, Classes]
+    requested: int
 
     @property
     def uniques(self) -> int:

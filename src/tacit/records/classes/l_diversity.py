@@ -9,17 +9,22 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.errors import SdcError
-from tacit.fields import PositiveFloat, Probability, SensitiveColumns
+from tacit.fields import (
+    EachQuasi,
+    MissingKeys,
+    PositiveFloat,
+    SensitiveColumns,
+    WildcardShare,
+)
 from tacit.plot.chart import Chart
 from tacit.plot.families import SIZE_BINS, columns
 from tacit.records.classes.class_result import ClassPart, ClassResult
 from tacit.records.classes.class_values import (
     ClassValues,
-    Floats,
-    Ints,
     Missing,
     class_table,
     columns_of_interest,
@@ -70,34 +75,19 @@ class LDiversity(Measure):
         default=3.0,
         description="recursive only: the most frequent value stays below c times the records from the l-th value on",
     )
-    sensitive: SensitiveColumns = Field(
-        default=None,
-        description="the column or columns to look at; by default every sensitive column",
-    )
+    sensitive: SensitiveColumns = None
     together: bool = Field(
         default=False,
         description="joint values of the sensitive columns count as one value each, instead of column by column",
     )
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default every one"
-    )
+    quasi: EachQuasi = None
     missing: Missing = Field(
         default="category",
         description="a missing sensitive value counts as a value of its own, or its record is left out",
     )
-    missing_keys: Literal["category", "wildcard"] = Field(
-        default="category",
-        description="how a missing key value counts: as a value of its own, or as agreeing with every value",
-    )
-    alpha: Probability = Field(
-        default=1.0,
-        description="wildcard only: how much an agreeing record that lacks a key counts",
-    )
+    missing_keys: MissingKeys = "category"
+    alpha: WildcardShare = 1.0
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     axis: ClassVar[str] = "share of records that violate"
 

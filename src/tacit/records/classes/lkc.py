@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Cells, cells, dense_ids
@@ -17,7 +18,7 @@ from tacit.engine.subsets import all_subsets
 from tacit.fields import ClassSize, PositiveInt, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.classes.class_values import Ints, columns_of_interest
+from tacit.records.classes.class_values import columns_of_interest
 from tacit.records.classes.value_measure import SensitiveMeasure
 from tacit.registry import register
 from tacit.result import Result

@@ -18,6 +18,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Flags, Ints
 from tacit.engine.subsets import (
     CellTable,
     Codes,
@@ -27,7 +28,6 @@ from tacit.engine.subsets import (
     sum_over_axes,
 )
 
-Ints = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint8]
 Policy = Literal["category", "wildcard", "ignore"]
 
@@ -81,7 +81,7 @@ def minimal_uniques(
 
 def find_uniques(
     table: CellTable, masks: list[int], below: dict[int, Bits]
-) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
+) -> Iterator[tuple[int, Flags]]:
     """Yield each set with the rows that are alone on it; rows alone on a smaller set may be left out."""
     limit = dense_limit(len(table.n))
     small = [m for m in masks if table.cardinality(m) <= limit]
@@ -99,9 +99,7 @@ def find_uniques(
         yield mask, alone
 
 
-def find_in_block(
-    table: CellTable, block: int, masks: list[int]
-) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
+def find_in_block(table: CellTable, block: int, masks: list[int]) -> Iterator[tuple[int, Flags]]:
     """Yield the sets inside a block with the rows that are alone on them."""
     ids, bound = table.ids(block)
     shape = [table.sizes[i] for i in table.members(block)]
@@ -132,7 +130,7 @@ class Gaps:
                 bits |= (column == null).astype(np.int64) << i
         return cls(table, missing, bits)
 
-    def settle(self, alone: npt.NDArray[np.bool_], mask: int) -> npt.NDArray[np.bool_]:
+    def settle(self, alone: Flags, mask: int) -> Flags:
         """Return which rows are alone on a set by the policy."""
         patterns = np.unique(self.patterns & mask)
         if not patterns.any():
@@ -145,7 +143,7 @@ class Gaps:
                 alone[rows[self.agree(rows, others, mask & ~int(pattern))]] = False
         return alone
 
-    def agree(self, rows: Ints, others: Ints, mask: int) -> npt.NDArray[np.bool_]:
+    def agree(self, rows: Ints, others: Ints, mask: int) -> Flags:
         """Return which rows equal one of the others on a set."""
         members = self.table.members(mask)
         if not members:
@@ -166,6 +164,6 @@ def unique_below(below: dict[int, Bits], mask: int, n_rows: int) -> Bits:
     return found
 
 
-def unpack(bits: Bits, n_rows: int) -> npt.NDArray[np.bool_]:
+def unpack(bits: Bits, n_rows: int) -> Flags:
     """Return bits as one truth value a row."""
     return np.unpackbits(bits, count=n_rows).astype(bool)

@@ -12,9 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, Ints, not_numeric, read_numeric_column
+from tacit.data.values import not_numeric, read_numeric_column
 from tacit.data.where import WhereRule, columns_of, where
 from tacit.engine.base import ROW
 from tacit.errors import DisclosureRefused
@@ -59,10 +60,6 @@ class QueryRestriction(Measure):
         default=(), description="the query sets to test, in order, as rules such as age > 60"
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"queries": ["age > 40", "sex == 'f' and age < 40"]}
 

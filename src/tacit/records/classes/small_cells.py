@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
@@ -48,10 +48,6 @@ class SmallCells(Measure):
     )
     small: tuple[PositiveInt, ...] = Field(default=(1, 2), description="the counts that are small")
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["sex", "zip"]}
@@ -114,9 +110,7 @@ class SmallCellsResult(Result):
     tau2: float | None = None
 
 
-def count_combinations(
-    sources: Sequence[Microdata], columns: Sequence[str]
-) -> npt.NDArray[np.float64]:
+def count_combinations(sources: Sequence[Microdata], columns: Sequence[str]) -> Floats:
     """Return sources x combinations: the records of each combination that occurs in any source."""
     cells = [d.cells(columns) for d in sources]
     coded = []

@@ -13,11 +13,12 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Coded, dense_ids, encode
 from tacit.errors import InputError, SdcError
-from tacit.fields import PositiveInt, Probability
+from tacit.fields import OneQuasi, PositiveInt, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.classes.class_values import free_name
@@ -26,8 +27,6 @@ from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Role
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Scores = Literal["elliot", "ihsn"]
 #: Sets of keys are bits of one signed integer.
 MOST_KEYS = 62
@@ -80,17 +79,11 @@ class Suda(Measure):
         default="category",
         description="how a missing key value counts: as a value of its own; as agreeing with every value; or as no value, which agrees with none. In the latter two it is part of no minimal unique",
     )
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default all keys together"
-    )
+    quasi: OneQuasi = None
     limit: Probability = Field(
         default=0.0, description="records with a DIS score above this are at risk"
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     axis: ClassVar[str] = "share of records at risk"

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from pydantic import Field
 from scipy.optimize import linprog
 
+from tacit.arrays import Flags, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Ints
 from tacit.errors import SolverError
 from tacit.fields import ColumnName, PositiveInt
 from tacit.registry import register
@@ -55,18 +55,14 @@ class Summaries(Measure):
         description="publish row, column and grand totals, and protect against subtraction",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["sex", "disease"]}
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> SummariesResult:
         del other
-        ctx.tick("summaries: counting")
+        ctx.tick("counting")
         table, labels = frequency_table(data, self.columns)
-        ctx.tick("summaries: hiding")
+        ctx.tick("hiding")
         if self.margins:
             full = with_margins(table)
             hidden = protect(full, self.threshold)

@@ -11,18 +11,17 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, SdcError
-from tacit.fields import Probability, SensitiveColumns
+from tacit.fields import EachQuasi, Probability, SensitiveColumns
 from tacit.plot.chart import Chart
 from tacit.plot.families import columns
 from tacit.records.classes.class_result import ClassPart, ClassResult
 from tacit.records.classes.class_values import (
     ClassValues,
-    Floats,
-    Ints,
     Missing,
     class_table,
     columns_of_interest,
@@ -71,26 +70,17 @@ class TCloseness(Measure):
         default="equal",
         description="how far two values are apart: equally, by rank, or by the column's hierarchy",
     )
-    sensitive: SensitiveColumns = Field(
-        default=None,
-        description="the column or columns to look at; by default every sensitive column",
-    )
+    sensitive: SensitiveColumns = None
     order: tuple[str, ...] | None = Field(
         default=None,
         description="ordered only: the values of a text column from low to high (numbers and dates have an order)",
     )
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default every one"
-    )
+    quasi: EachQuasi = None
     missing: Missing = Field(
         default="category",
         description="a missing sensitive value counts as a value of its own, 1 from all others, or its record is left out; it has no rank, so the ordered distance always leaves it out",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
 
     def faults(self, data: Microdata) -> list[SdcError]:

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.subsets import all_subsets, subset_counts, unordered_cells
@@ -56,10 +56,6 @@ class Uniqueness(Measure):
         default=0.5, description="share for which the smallest sets that reach it are listed"
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
 
     def faults(self, data: Microdata) -> list[SdcError]:
@@ -121,7 +117,7 @@ class Counts:
     smallest: int
 
     @classmethod
-    def of(cls, sizes: npt.NDArray[np.int64], threshold: int) -> Counts:
+    def of(cls, sizes: Ints, threshold: int) -> Counts:
         """Summarise class sizes."""
         small = sizes[sizes <= threshold]
         smallest = int(sizes.min(initial=np.iinfo(np.int64).max)) if len(sizes) else 0

@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.errors import SdcError
-from tacit.fields import SensitiveColumns
+from tacit.fields import EachQuasi, SensitiveColumns
 from tacit.plot.chart import Chart
 from tacit.plot.families import columns
 from tacit.records.classes.class_result import ClassPart, ClassResult
 from tacit.records.classes.class_values import (
     ClassValues,
-    Floats,
-    Ints,
     Missing,
     class_table,
     columns_of_interest,
@@ -31,28 +29,17 @@ from tacit.records.classes.class_values import (
 )
 from tacit.spec import Companions, Measure, Role
 
-Flags = npt.NDArray[np.bool_]
-
 
 class SensitiveMeasure(Measure):
     """Base of measures of sensitive values within classes."""
 
-    sensitive: SensitiveColumns = Field(
-        default=None,
-        description="the column or columns to look at; by default every sensitive column",
-    )
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default every one"
-    )
+    sensitive: SensitiveColumns = None
+    quasi: EachQuasi = None
     missing: Missing = Field(
         default="category",
         description="a missing sensitive value counts as a value of its own, or its record is left out",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     axis: ClassVar[str] = "share of records that violate"
 

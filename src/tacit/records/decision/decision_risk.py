@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
@@ -23,8 +24,6 @@ from tacit.plot.lines import lines
 from tacit.records.decision.dictionaries import Columns, take_columns
 from tacit.records.decision.sensitivity import (
     Certificate,
-    Floats,
-    Ints,
     concentrate,
     identification,
     losses,
@@ -81,10 +80,6 @@ class DecisionRisk(SideInformation, Measure):
         description="column of persons in the original and the dictionaries: certify the original's risk as a bound",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
 
     def faults(self, data: Microdata) -> list[SdcError]:

@@ -17,13 +17,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.arrays import Floats
 from tacit.data.hierarchy import Hierarchy, ground_labels
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.engine.codes import encode
 from tacit.errors import InputError
 from tacit.io.read import read
-from tacit.records.decision.sensitivity import MISSING, Codes, Consistent, Dictionary, Floats
+from tacit.records.decision.sensitivity import MISSING, Codes, Consistent, Dictionary
 
 Columns = Mapping[str, pa.Array]
 #: By column and released value: the values that it was made from.

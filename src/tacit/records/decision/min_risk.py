@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.hierarchy import ground_labels
@@ -26,7 +27,6 @@ from tacit.fields import NaturalInt, PositiveFloat
 from tacit.records.decision.dictionaries import Columns, take_columns
 from tacit.records.decision.rules import Rule, find_rule
 from tacit.records.decision.sensitivity import (
-    Flags,
     Per,
     bound_losses,
     count_rules,
@@ -94,8 +94,6 @@ class MinRisk(SideInformation, Method):
     )
 
     on_household = "together"
-    on_weight = "kept"
-    on_stratum = "kept"
     on_links = "suppressed"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("suppression (cell)",)

@@ -23,14 +23,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.numerics.algebra import dot
 from tacit.numerics.elementary import exp
 from tacit.records.decision.sensitivity import (
     Codes,
     Dictionary,
-    Flags,
-    Floats,
-    Ints,
     Per,
     Sensitivity,
     hide,

@@ -21,15 +21,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.engine.codes import dense_ids
 from tacit.numerics.algebra import dot
 from tacit.numerics.elementary import exp
 from tacit.numerics.kernels import Kernels
 
 Codes = npt.NDArray[np.int32]
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 Per = Literal["record", "total", "attribute"]
 #: What a user's own sensitivity is: the cells shown (records x attributes) and their weights, to one number a record.
 OwnSensitivity = Callable[[Flags, Floats], npt.ArrayLike]

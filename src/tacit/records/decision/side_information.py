@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import AllowInfNan, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
@@ -33,7 +34,6 @@ from tacit.records.decision.sensitivity import (
     OWN_SENSITIVITIES,
     Codes,
     Dictionary,
-    Floats,
     Sensitivity,
 )
 from tacit.spec import Spec

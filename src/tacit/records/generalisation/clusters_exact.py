@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Ints
 from tacit.records.generalisation.clusters_space import (
-    Ints,
     Partition,
     Space,
     common_levels,
@@ -34,6 +34,7 @@ from tacit.records.generalisation.clusters_space import (
     profile_used,
     record_bounds,
 )
+from tacit.time_limits import limit_reached
 
 #: Records up to which subsets are enumerated.
 SUBSETS_UP_TO = 14
@@ -247,6 +248,8 @@ def solve(
         integrality=np.ones(shape),
         options={"time_limit": seconds, "mip_rel_gap": 0.0},
     )
+    if answer.status == 1:
+        limit_reached()
     dual = getattr(answer, "mip_dual_bound", None)
     bound = (
         int(np.ceil(dual - 1e-6 * max(1.0, abs(dual))))

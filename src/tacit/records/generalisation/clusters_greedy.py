@@ -9,13 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.records.generalisation.clusters_space import (
-    Ints,
-    Partition,
-    Space,
-    cluster_levels,
-    lexical,
-)
+from tacit.arrays import Ints
+from tacit.records.generalisation.clusters_space import Partition, Space, cluster_levels, lexical
 
 Tick = Callable[[float], None]
 

@@ -13,15 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.arrays import Ints
 from tacit.numerics.kernels import Kernels
 from tacit.records.generalisation.clusters_space import (
     Codes,
-    Ints,
     Partition,
     Space,
     cluster_levels,
     find_nearest_cells,
 )
+from tacit.time_limits import is_past
 
 Tick = Callable[[float | None], None]
 
@@ -76,7 +77,7 @@ def improve(
         changed += int(sweep(state, k, REGROUP, position, min(position + batch, len(space))))
         position += batch
         tick(None)
-        if time.monotonic() > end:
+        if is_past(end):
             return read_partition(state).tidy(), False
         if position < len(space):
             continue

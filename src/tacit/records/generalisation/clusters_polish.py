@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from tacit.arrays import Ints
 from tacit.records.generalisation.clusters_exact import TooLarge, by_programme
 from tacit.records.generalisation.clusters_space import (
-    Ints,
     Partition,
     Space,
     lexical,
     order_by_levels,
     price,
 )
+from tacit.time_limits import seconds_left
 
 Tick = Callable[[float | None], None]
 
@@ -47,7 +48,7 @@ def polish(
         better = best
         for part in parts(best, orders[at % len(orders)], offset=at // len(orders) % 2):
             tick(None)
-            left = end - time.monotonic()
+            left = seconds_left(end)
             if left <= 0:
                 return better.tidy(), False
             better = solve_part(space, k, better, part, min(left, PART_SECONDS), solved)

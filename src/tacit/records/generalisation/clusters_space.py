@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
+from tacit.arrays import Ints
+
 Codes = npt.NDArray[np.int32]
 
 #: Above this, the multiple of the heights is cut off and costs are rounded to a part in 10^9.

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.microdata import Microdata
@@ -20,7 +21,7 @@ from tacit.engine.codes import Cells, Coded, dense_ids, group_ids
 from tacit.engine.relational import drop_matching
 from tacit.engine.subsets import unordered_cells
 from tacit.errors import Infeasible, RoleMissing, SdcError, WeakProtection
-from tacit.fields import ClassSize, Probability
+from tacit.fields import ClassSize, IdentifierColumns, Probability
 from tacit.registry import register
 from tacit.spec import Method, Role
 
@@ -60,18 +61,12 @@ class Datafly(Method):
         default_factory=dict,
         description="profile 2: how likely a column is used for linking (default 1; 0 leaves it out)",
     )
-    identifiers: Literal["drop", "keep"] = Field(
-        default="drop",
-        description="drop the identifier columns first, or keep them for a later step that substitutes them",
-    )
+    identifiers: IdentifierColumns = "drop"
     per_attribute: bool = Field(
         default=False, description="the older Datafly: each key by itself must reach k"
     )
 
     on_household = "by_value"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     example: ClassVar[Mapping[str, Any]] = {"k": 2, "max_drop": 4}
@@ -147,7 +142,7 @@ class Datafly(Method):
                     "Allow more records to be dropped, or choose a smaller k."
                 )
             search = search.raised(key)
-            ctx.tick(f"datafly: {key} raised to level {search.levels[key]}")
+            ctx.tick(f"{key} raised to level {search.levels[key]}")
             trace.append(search.row())
         result = data
         for key, level in search.levels.items():
@@ -249,9 +244,7 @@ class Search:
         """Return a bound on a key's codes at its present level."""
         return int(self.lifts[key][self.levels[key]].max(initial=0)) + 1
 
-    def class_sizes(
-        self, group: Sequence[str], alive: npt.NDArray[np.bool_]
-    ) -> npt.NDArray[np.int64]:
+    def class_sizes(self, group: Sequence[str], alive: Flags) -> Ints:
         """Return the size of each cell's class, counting only cells that are kept."""
         if set(group) == set(self.cells.keys):
             return self.cells.n * alive
@@ -260,7 +253,7 @@ class Search:
         return counted.astype(np.int64)[ids]
 
     @functools.cached_property
-    def survivors(self) -> npt.NDArray[np.bool_]:
+    def survivors(self) -> Flags:
         """Return the cells that can stay.
 
         Dropping for one quasi-identifier can push a class of another below k, so the rule is applied

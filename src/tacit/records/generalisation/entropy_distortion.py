@@ -8,15 +8,14 @@ from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.microdata import Microdata
 from tacit.data.paired import ValuePairs, pair_values
-from tacit.data.values import Flags, Floats, Ints
 from tacit.engine.base import ROW
 from tacit.engine.relational import N
 from tacit.errors import ColumnNotFound, InputError
@@ -56,10 +55,6 @@ class EntropyDistortion(Measure):
         description="the columns compared; by default the keys, or all but the weight when no keys are declared",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
@@ -223,7 +218,7 @@ def column_loss(table: pa.Table, hierarchy: Hierarchy | None) -> Loss:
     )
 
 
-def bits(n_x: Floats, n_node: npt.NDArray[np.float64], n: Ints, known: Flags) -> float:
+def bits(n_x: Floats, n_node: Floats, n: Ints, known: Flags) -> float:
     """Return sum of -log2(n(x) / n(node)) over cells whose original value is known."""
     return float(np.sum(n[known] * np.log2(n_node[known] / n_x[known]))) + 0.0
 

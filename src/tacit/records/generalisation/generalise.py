@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.microdata import Microdata
@@ -54,9 +53,6 @@ class Generalise(Method):
 
     on_household = "by_value"
     takes_copies: ClassVar[bool] = True
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("generalise values",)
     example: ClassVar[Mapping[str, Any]] = {"level": 1}
@@ -137,7 +133,7 @@ class Generalise(Method):
 
 
 def raise_rare_labels(
-    hierarchy: Hierarchy, values: list[Any], n: npt.NDArray[np.int64], threshold: int, column: str
+    hierarchy: Hierarchy, values: list[Any], n: Ints, threshold: int, column: str
 ) -> list[str]:
     """Return a label per value: rare labels climb until enough records carry them, or to the top.
 

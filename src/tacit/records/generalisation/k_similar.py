@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.hierarchy import Hierarchy, ground_label
@@ -34,7 +35,6 @@ from tacit.records.generalisation import clusters_greedy as _clusters_greedy
 from tacit.records.generalisation import clusters_local as _clusters_local
 from tacit.records.generalisation import clusters_polish as _clusters_polish
 from tacit.records.generalisation.clusters_space import (
-    Ints,
     Partition,
     Space,
     build,
@@ -45,6 +45,7 @@ from tacit.records.generalisation.clusters_space import (
 )
 from tacit.registry import register
 from tacit.spec import Method, Role
+from tacit.time_limits import seconds_left
 
 #: Distinct tuples up to which local search ends with solving parts exactly.
 POLISH_UP_TO = 2_000
@@ -93,10 +94,6 @@ class KSimilar(Method):
         default=None, description="name of the quasi-identifier to protect; by default all of them"
     )
 
-    on_household = "apart"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("generalise values (cell)", "suppression (cell)")
@@ -321,7 +318,7 @@ def build_greedy_partition(
     """Return the greedy partition; ties by ``order``, or by the sorted tuples."""
 
     def tick(share: float) -> None:
-        ctx.tick("k_similar: merging", 0.5 * share)
+        ctx.tick("merging", 0.5 * share)
 
     if len(space) > _clusters_greedy.ONE_BLOCK:
         return _clusters_greedy.greedy_in_blocks(space, k, tick=tick), []
@@ -351,10 +348,10 @@ def improve(
     """Improve a partition until a moment; the result never costs more."""
 
     def tick(share: float | None) -> None:
-        ctx.tick("k_similar: improving", share)
+        ctx.tick("improving", share)
 
     def left() -> float:
-        return max(0.0, end - time.monotonic())
+        return seconds_left(end)
 
     found, done = _clusters_local.improve(space, k, begun, seconds=left(), tick=tick)
     if done and len(space) <= POLISH_UP_TO:
@@ -380,7 +377,7 @@ def prove_optimum(space: Space, k: int, seconds: float, first: Ints, ctx: Contex
     if len(space) > _clusters_exact.CELLS_UP_TO:
         raise LimitReached(refusal)
     begun = by_local(space, k, min(seconds / 4, 10), first, ctx)
-    ctx.tick("k_similar: solving", 0.5)
+    ctx.tick("solving", 0.5)
     try:
         optimum = _clusters_exact.by_programme(space, k, begun.partition, seconds)
     except _clusters_exact.TooLarge:

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.hierarchy import TOP, Hierarchy, ground_label
 from tacit.data.microdata import Microdata
@@ -30,7 +30,6 @@ from tacit.spec import Companions, Measure
 
 Accounting = Literal["strict", "legacy", "released"]
 ACCOUNTINGS: tuple[Accounting, ...] = ("strict", "legacy", "released")
-Ints = npt.NDArray[np.int64]
 Frame = nw.LazyFrame[Any]
 
 #: Level codes of cells that have no level.
@@ -79,10 +78,6 @@ class Precision(Measure):
         description="the columns to count (N_A of them); by default every key of the original",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
 

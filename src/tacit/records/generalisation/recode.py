@@ -73,10 +73,6 @@ class Recode(Method):
 
     on_household = "by_value"
     takes_copies: ClassVar[bool] = True
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("generalise values",)
     example: ClassVar[Mapping[str, Any]] = {"column": "age", "breaks": [40]}
 

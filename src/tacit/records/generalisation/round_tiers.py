@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.in_blocks import Change, ChangeBlock, change_columns, draws_of
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, as_numbers, not_numeric
-from tacit.errors import SdcError
+from tacit.data.values import as_numbers
 from tacit.fields import ColumnNames, PositiveFloat
 from tacit.records.generalisation.round_values import Direction, round_floats, round_integers
 from tacit.registry import register
@@ -53,13 +53,10 @@ class RoundTiers(Method):
     )
 
     on_household = "together"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("rounding",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "tiers": [[50, 10], [20, 5]]}
+    number_fields = ("columns",)
 
     @model_validator(mode="after")
     def _descending(self) -> RoundTiers:
@@ -69,10 +66,6 @@ class RoundTiers(Method):
         if list(bases) != sorted(bases, reverse=True):
             raise ValueError("tiers must have bases that do not grow as amounts fall")
         return self
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         draws = draws_of(ctx)

@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.in_blocks import Change, ChangeBlock, change_columns, draws_of
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, Ints, as_numbers, not_numeric
-from tacit.errors import InputError, SdcError
+from tacit.data.values import as_numbers
+from tacit.errors import InputError
 from tacit.fields import ColumnNames, PositiveFloat
 from tacit.registry import register
 from tacit.spec import Method
@@ -50,17 +51,10 @@ class RoundValues(Method):
 
     on_household = "together"
     takes_copies: ClassVar[bool] = True
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("rounding",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "base": 5}
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
+    number_fields = ("columns",)
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         base = Fraction(repr(self.base))
@@ -111,10 +105,10 @@ def round_column(
 def goes_up(
     rest: npt.NDArray[np.number],
     step: float,
-    negative: npt.NDArray[np.bool_],
+    negative: Flags,
     direction: Direction,
     rng: np.random.Generator,
-) -> npt.NDArray[np.bool_]:
+) -> Flags:
     """Return which values take the multiple above, from what they exceed the multiple below by."""
     match direction:
         case "nearest":

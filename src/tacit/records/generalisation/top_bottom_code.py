@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.in_blocks import (
@@ -22,10 +23,10 @@ from tacit.data.in_blocks import (
     unit_frame,
 )
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, as_numbers, not_numeric
+from tacit.data.values import as_numbers
 from tacit.engine.exact_sums import sum_columns
 from tacit.engine.relational import count_rows
-from tacit.errors import Infeasible, InputError, SdcError
+from tacit.errors import Infeasible, InputError
 from tacit.fields import ColumnName, PositiveInt
 from tacit.registry import register
 from tacit.spec import Method
@@ -89,11 +90,9 @@ class TopBottomCode(Method):
     on_household = "by_value"
     takes_copies: ClassVar[bool] = True
     on_weight = "used"
-    on_stratum = "kept"
-    on_links = "warned"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("top and bottom coding",)
     example: ClassVar[Mapping[str, Any]] = {"column": "income", "top": 80}
+    number_fields = ("column",)
 
     @model_validator(mode="after")
     def _consistent(self) -> TopBottomCode:
@@ -111,10 +110,6 @@ class TopBottomCode(Method):
             if getattr(self, f"{end}_value") is not None and limit is None and share is None:
                 raise ValueError(f"{end}_value needs a {end} limit or share")
         return self
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: a column without numbers."""
-        return [*super().faults(data), *not_numeric(data, [self.column], self.kind)]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         ends = {"top": 1.0, "bottom": -1.0}

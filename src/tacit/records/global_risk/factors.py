@@ -14,12 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.engine.codes import DENSE, densify
 from tacit.errors import InputError
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 #: A weak-change factor: original value, masked value, to a number in [0, 1].
 Change = Callable[[Any, Any], float]
@@ -104,7 +102,7 @@ class Pairs:
         """Return r, the number of linked records."""
         return int(self.n.sum())
 
-    def differ(self) -> npt.NDArray[np.bool_]:
+    def differ(self) -> Flags:
         """Return which pairs hold two different values; a whole number equals its text."""
         known = {text: code for code, text in enumerate(as_compared_texts(self.x))}
         same = np.array(

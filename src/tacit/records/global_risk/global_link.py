@@ -8,9 +8,9 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Flags, Ints
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.engine.codes import Coded
@@ -20,7 +20,6 @@ from tacit.errors import ColumnNotFound, InputError
 from tacit.records.global_risk.factors import Pairs
 from tacit.records.global_risk.search import Linked, Side, merge_links
 
-Ints = npt.NDArray[np.int64]
 Frame = nw.LazyFrame[Any]
 
 LINK, IN_ORIGINAL, IN_MASKED, WHERE = "__link__", "__in_o__", "__in_m__", "__where__"
@@ -52,21 +51,21 @@ class JointCells:
     n: Ints
 
     @property
-    def in_original(self) -> npt.NDArray[np.bool_]:
+    def in_original(self) -> Flags:
         """Return which cells hold records of the original."""
         return self.where != MASKED_ONLY
 
     @property
-    def in_masked(self) -> npt.NDArray[np.bool_]:
+    def in_masked(self) -> Flags:
         """Return which cells hold masked records."""
         return self.where != ORIGINAL_ONLY
 
     @property
-    def in_both(self) -> npt.NDArray[np.bool_]:
+    def in_both(self) -> Flags:
         """Return which cells hold linked records."""
         return self.where == BOTH
 
-    def records(self, cells: npt.NDArray[np.bool_]) -> int:
+    def records(self, cells: Flags) -> int:
         """Return the records in some cells."""
         return int(self.n[cells].sum())
 
@@ -92,7 +91,7 @@ class JointCells:
         return merge_links(original, masked, there[both], here[both], self.n[both])
 
 
-def side(columns: Sequence[Coded], present: npt.NDArray[np.bool_], n: Ints) -> tuple[Side, Ints]:
+def side(columns: Sequence[Coded], present: Flags, n: Ints) -> tuple[Side, Ints]:
     """Return one file's combinations, and for every cell the combination it belongs to (or -1)."""
     found, into = Side.of(
         [c.codes[present] for c in columns], [c.size for c in columns], n[present]

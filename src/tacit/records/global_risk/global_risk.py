@@ -9,10 +9,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field, PlainValidator, WithJsonSchema
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.errors import ColumnNotFound, InputError, RoleMissing, SpecError, WeakProtection
@@ -36,8 +36,7 @@ from tacit.records.global_risk.weights import Weights, matrix_fault, weights_of
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
-
-Floats = npt.NDArray[np.float64]
+from tacit.storage.values import LIVE
 
 KINDS = ("ordered", "unordered", "prefix", "tree")
 PRESETS = ("min", "max", "diagonal", "one_over_max")
@@ -162,10 +161,6 @@ class GlobalRisk(Measure):
         description="a column of both files that links their records; by default the hidden record number",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
 
@@ -326,11 +321,11 @@ class Clusters:
 class Files:
     """What a result needs to answer further questions."""
 
-    original: Microdata
-    masked: Microdata
+    original: Microdata = field(metadata=LIVE)
+    masked: Microdata = field(metadata=LIVE)
     link: str | None
     table: Linked
-    weights: Weights
+    weights: Weights = field(metadata=LIVE)
 
 
 @dataclass(frozen=True, repr=False)
@@ -399,24 +394,32 @@ class GlobalRiskResult(Result):
         Their sum over n is the risk on these keys (by default the maximising ones). An added record has
         none. One pass over both files on the engine.
         """
-        assert self.files is not None
+        files = self._held()
         names = self.peak.keys if keys is None else tuple(keys)
         self.table(names)
-        i, j = record_sizes(self.files.original, self.files.masked, names, self.files.link)
+        i, j = record_sizes(files.original, files.masked, names, files.link)
         linked = j > 0
         parts = np.zeros(len(i))
         parts[linked] = self.gain(i[linked], j[linked])
         return parts * float(np.prod([1 - self.icf[k] for k in names]))
 
-    def gain(self, i: npt.NDArray[np.int64], j: npt.NDArray[np.int64]) -> Floats:
+    def _held(self) -> Files:
+        """Return both files, which a result that was stored no longer has."""
+        if self.files is None or self.files.original is None:
+            raise InputError(
+                "this result was stored, and the files are no longer at hand; measure again"
+            )
+        return self.files
+
+    def gain(self, i: Ints, j: Ints) -> Floats:
         """Return the part of a record in clusters of sizes i and j, before the factors."""
-        assert self.files is not None
+        files = self._held()
         if self.report == "minimum":
             return ((i == 1) & (j == 1)).astype(np.float64)
         if self.report == "maximum":
             return 1.0 / np.maximum(i, j)
         pairs, inverse = np.unique(np.stack([i, j]), axis=1, return_inverse=True)
-        found = self.files.weights.gain(pairs[0], pairs[1])
+        found = files.weights.gain(pairs[0], pairs[1])
         return found[inverse.ravel()]
 
     def top(self, count: int = 10) -> list[tuple[int, float]]:
@@ -448,7 +451,7 @@ class GlobalRiskResult(Result):
             )
 
 
-def histogram(sizes: npt.NDArray[np.int64]) -> dict[int, int]:
+def histogram(sizes: Ints) -> dict[int, int]:
     """Return how often each size occurs."""
     found = np.unique_counts(sizes)
     return dict(zip(found.values.tolist(), found.counts.tolist(), strict=True))

@@ -18,11 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.engine.codes import DENSE
 from tacit.records.global_risk.weights import Weights
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Subset = frozenset[int]
 
 #: Two risks that differ by less, relatively, are the same number computed in another order.
@@ -312,7 +311,7 @@ class Search:
         ceilings = np.array(list(self.limits.values()))
         return ceilings[(known & mask) == mask].min(axis=0, initial=np.inf)
 
-    def _find_forced_measures(self, key: int) -> npt.NDArray[np.bool_]:
+    def _find_forced_measures(self, key: int) -> Flags:
         """Return the measures that some largest subset with this key always maximises."""
         unchanged = bool(self.icf[key] == 0)
         return np.array([unchanged, unchanged and self.weights.monotone, unchanged])

@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InputError
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 Preset = Literal["min", "max", "diagonal", "one_over_max"]
 Rule = Callable[[int, int], float]

@@ -41,9 +41,6 @@ class Deidentify(Method):
 
     on_household = "by_value"
     takes_copies: ClassVar[bool] = True
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     random: ClassVar[bool] = True
     techniques: ClassVar[tuple[str, ...]] = ("de-identification",)
 

@@ -88,9 +88,6 @@ class Pseudonymise(Method):
     )
 
     on_household = "by_value"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("encryption",)

@@ -67,11 +67,8 @@ class RecordKeys(Method):
     digits: Annotated[int, Field(ge=5, le=15)] = Field(default=15, description="decimals of a key")
 
     on_household = "records"
-    on_weight = "kept"
-    on_stratum = "kept"
     on_links = "records"
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("cell keys",)
 
     @model_validator(mode="after")
@@ -86,6 +83,10 @@ class RecordKeys(Method):
         if self.key is not None:
             key_bytes(self.key)
         return self
+
+    def adds(self, data: Microdata) -> tuple[str, ...]:
+        """Return the column of keys."""
+        return () if self.into in data.columns else (self.into,)
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: an identifier that does not exist, or a column that does already."""

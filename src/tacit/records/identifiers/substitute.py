@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.values import drop_stale_descriptions
@@ -53,9 +54,6 @@ class Substitute(Method):
     )
 
     on_household = "by_value"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("substitution",)
@@ -174,7 +172,7 @@ def draw(m: int, letters: Sequence[str], rng: np.random.Generator) -> list[str]:
     )
 
 
-def spell_numbers(numbers: npt.NDArray[np.int64], letters: Sequence[str]) -> list[str]:
+def spell_numbers(numbers: Ints, letters: Sequence[str]) -> list[str]:
     """Return the texts with those numbers when all texts of a format are counted."""
     columns: list[npt.NDArray[Any]] = []
     for choices in reversed(letters):

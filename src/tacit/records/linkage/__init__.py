@@ -10,3 +10,21 @@
 - :mod:`~tacit.records.linkage.intervals`: interval disclosure;
 - :mod:`~tacit.records.linkage.series_attack`: linkage of time series.
 """
+
+from __future__ import annotations
+
+from tacit.public import publish_parts
+
+__all__ = [
+    "agreement",
+    "assignment",
+    "attack",
+    "fellegi_sunter",
+    "field_levels",
+    "intervals",
+    "level_tables",
+    "metrics",
+    "nearest",
+    "series_attack",
+]
+__getattr__, __dir__ = publish_parts("linkage", __name__, __all__)

@@ -9,20 +9,20 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import Approximate
+from tacit.events import side_by_side
 from tacit.records.linkage.assignment import Pairing, check_size, pair_files
 from tacit.records.linkage.candidate_pairs import KERNELS
 from tacit.records.linkage.fellegi_sunter import Model, Patterns
 from tacit.records.linkage.level_tables import LevelTable
 from tacit.records.linkage.nearest import WORKERS, Links, Tick, ignore_progress
 from tacit.records.linkage.rows import Distinct, distinct_rows
-from tacit.stats.moments import Flags, Floats, Ints
 
 #: Possible agreement patterns up to which each has a place of its own; with more, those that occur are counted.
 PATTERN_LIMIT = 1 << 22
@@ -317,9 +317,8 @@ def count_new_patterns(
         return out
 
     counts = np.zeros(2 * total, dtype=np.int64)
-    with ThreadPoolExecutor(WORKERS) as pool:
-        for part in pool.map(work, range(0, n, CHUNK)):
-            counts += part
+    for part in side_by_side(work, range(0, n, CHUNK), WORKERS):
+        counts += part
     new = counts[:total]
     return as_patterns(new + counts[total:], comparison), as_patterns(new, comparison)
 
@@ -351,15 +350,14 @@ def count_seen_patterns(
         return sum_equal(numbers, pairs)
 
     numbers, counts = np.zeros((0, comparison.n_words + 1), np.int64), np.zeros(0, np.int64)
-    with ThreadPoolExecutor(WORKERS) as pool:
-        for begin in range(0, parts, AT_ONCE):
-            some = list(pool.map(work, range(begin, min(begin + AT_ONCE, parts))))
-            numbers = np.concatenate([numbers, *(found for found, _ in some)])
-            numbers, counts = sum_equal(
-                numbers, np.concatenate([counts, *(pairs for _, pairs in some)])
-            )
-            if len(numbers) > SEEN_LIMIT:
-                break
+    for begin in range(0, parts, AT_ONCE):
+        some = list(side_by_side(work, range(begin, min(begin + AT_ONCE, parts)), WORKERS))
+        numbers = np.concatenate([numbers, *(found for found, _ in some)])
+        numbers, counts = sum_equal(
+            numbers, np.concatenate([counts, *(pairs for _, pairs in some)])
+        )
+        if len(numbers) > SEEN_LIMIT:
+            break
     if counts.sum() < c.pairs:
         warnings.warn(
             f"more than {SEEN_LIMIT:,} agreement patterns occur: how often columns agree is estimated from "
@@ -571,9 +569,8 @@ def search_rule(
                 c.ours[at], c.theirs, number, amount, MARGIN, link[at], best[at], ties[at],
             )  # fmt: skip
 
-    with ThreadPoolExecutor(WORKERS) as pool:
-        for _ in pool.map(work, range(0, n, CHUNK)):
-            pass
+    for _ in side_by_side(work, range(0, n, CHUNK), WORKERS):
+        pass
 
 
 def assign_weighted_links(

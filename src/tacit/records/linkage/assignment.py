@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InputError
 from tacit.records.linkage.rows import Distinct
-from tacit.stats.moments import Floats, Ints
 
 #: Pairs for which all costs are held in memory at once.
 PAIR_LIMIT = 25_000_000

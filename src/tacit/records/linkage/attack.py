@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import InputError
 from tacit.records.linkage.assignment import Pairing, all_distances, check_size, pair_files
 from tacit.records.linkage.metrics import (
@@ -31,10 +33,15 @@ from tacit.records.linkage.nearest import (
     tie_limit,
 )
 from tacit.records.linkage.rows import distinct_rows
-from tacit.stats.moments import Flags, Floats, Ints
 
 Direction = Literal["original_to_released", "released_to_original"]
 Ties = Literal["first", "unique", "expected", "any"]
+TieRule = Annotated[
+    Ties,
+    Field(
+        description="how a record counts that ties with others: first in the file, only when alone, by its chance, or always"
+    ),
+]
 
 TIE_RULES: tuple[Ties, ...] = ("first", "unique", "expected", "any")
 #: A reading of the covariance is taken for real when what contradicts it is this small a share.

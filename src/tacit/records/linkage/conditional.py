@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics.algebra import dot, eigh, eigvalsh, pinvh
 from tacit.numerics.elementary import exp
-from tacit.stats.moments import Floats, Ints
 
 #: Conditional variances below this share of a variance are taken for it: rounding, or no masking at all.
 LEAST = 1e-12

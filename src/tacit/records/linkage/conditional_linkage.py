@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric
-from tacit.data.values import not_numeric
-from tacit.errors import ColumnNotFound, InputError, SdcError
+from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -26,7 +26,6 @@ from tacit.records.values.index_disclosure import find_changed_columns
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
-from tacit.stats.moments import Flags, Floats, Ints
 from tacit.stats.ranks import rank
 
 
@@ -69,17 +68,10 @@ class ConditionalLinkage(Measure):
         description="targets from whom the mean probability is estimated when there are more records",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
+    number_fields = ("columns",)
 
     def _measure(
         self, data: Microdata, other: Companions, ctx: Context

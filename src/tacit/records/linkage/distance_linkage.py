@@ -16,7 +16,6 @@ from pydantic import Field, model_validator
 from tacit.context import Context
 from tacit.data.block import format_columns
 from tacit.data.microdata import Microdata
-from tacit.data.values import not_numeric
 from tacit.errors import SdcError, SdcWarning
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
@@ -26,7 +25,7 @@ from tacit.records.linkage.attack import (
     Attack,
     Direction,
     Files,
-    Ties,
+    TieRule,
     attack,
     best_of,
     counts,
@@ -123,10 +122,7 @@ class DistanceLinkage(Measure):
         default="original_to_released",
         description="look for the nearest released record of each original one, or the other way round",
     )
-    ties: Ties = Field(
-        default="expected",
-        description="how a record counts that ties with others: first in the file, only when alone, by its chance, or always",
-    )
+    ties: TieRule = "expected"
     missing: Literal["refuse", "drop_pair_attribute"] = Field(
         default="refuse",
         description="refuse missing values, or compare a pair on the columns known in both and scale up",
@@ -140,13 +136,11 @@ class DistanceLinkage(Measure):
         description="add the chance that each link is right, by the Gaussian likelihood",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
+    number_fields = ("columns",)
+    column_fields = ("columns", "block")
 
     @model_validator(mode="after")
     def _consistent(self) -> DistanceLinkage:
@@ -165,14 +159,6 @@ class DistanceLinkage(Measure):
         if self.probabilities and self.one_to_one:
             raise ValueError("probabilities are those of separate links, not of one_to_one")
         return self
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns known."""
-        return (*self.columns, *self.block)
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> DistanceLinkageResult:
         known = known_files(

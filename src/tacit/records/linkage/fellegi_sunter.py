@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.stats.moments import Flags, Floats, Ints
+from tacit.arrays import Flags, Floats, Ints
 
 #: Probabilities are kept away from 0 and 1 by this much.
 EDGE = 1e-9

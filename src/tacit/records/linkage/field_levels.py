@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from tacit.arrays import Floats, Ints
 from tacit.data.microdata import Microdata
 from tacit.data.paired import shared_numeric
 from tacit.errors import InputError, SdcWarning
@@ -20,7 +21,6 @@ from tacit.records.linkage.agreement import Comparison
 from tacit.records.linkage.level_tables import LevelTable, compare_texts, find_slipped_dates
 from tacit.records.linkage.linking import Fields, check_shared, code_both_files, number_blocks
 from tacit.records.linkage.metrics import known_scale
-from tacit.stats.moments import Floats, Ints
 
 How = Literal["exact", "jaro_winkler", "edit", "number", "relative", "date"]
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.stats.moments import Floats, Ints
+from tacit.arrays import Floats, Ints
 
 #: Values this close (as a share of the column's largest) to the end of an interval are inside.
 ROUNDING = 1e-12

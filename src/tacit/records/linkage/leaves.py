@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics.kernels import Kernels
-from tacit.stats.moments import Floats, Ints
 
 #: Points in a leaf, and queries that are looked up together.
 LEAF, TILE = 128, 32

@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import InputError
-from tacit.stats.moments import Floats, Ints
 
 TextLevels = Literal["jaro_winkler", "edit"]
 
@@ -173,9 +173,7 @@ def group_positions(label: Ints, n: int) -> list[Ints]:
     return np.split(order, np.cumsum(np.bincount(label, minlength=n))[:-1])
 
 
-def least_common(
-    size: int, sizes: Ints, same_first: npt.NDArray[np.bool_], by: TextLevels, limit: float
-) -> Ints:
+def least_common(size: int, sizes: Ints, same_first: Flags, by: TextLevels, limit: float) -> Ints:
     """Return how many letters a text of some size and others must at least have in common."""
     if by == "edit":
         return np.asarray(np.maximum(size, sizes) - int(limit), dtype=np.int64)

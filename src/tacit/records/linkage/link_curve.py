@@ -8,10 +8,10 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Floats
 from tacit.records.linkage.attack import Attack
 from tacit.records.linkage.fellegi_sunter import Model, Patterns, Zones
 from tacit.records.linkage.nearest import Links
-from tacit.stats.moments import Floats
 
 #: Points of a curve.
 POINTS = 500

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, Ints
 from tacit.engine.class_index import ClassIndex
 from tacit.engine.relational import N, W, counts
 from tacit.errors import InputError
-from tacit.fields import Probability, Secret
+from tacit.fields import EachQuasi, Probability, Secret
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.samples.posterior import expected_inverse
@@ -56,14 +56,9 @@ class LinkageFutility(Measure):
     threshold: Probability = Field(
         default=0.1, description="largest share of right links that is accepted"
     )
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default every one"
-    )
+    quasi: EachQuasi = None
 
-    on_household = "unused"
     on_weight = "used"
-    on_stratum = "unused"
-    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     axis: ClassVar[str] = "share of links that are right"

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.block import format_columns, shared_maskable
 from tacit.data.microdata import Microdata
 from tacit.data.paired import Pairs, pairs, shared_numeric
-from tacit.data.values import Flags, Floats, Ints
 from tacit.engine.codes import encode
 from tacit.errors import ColumnNotFound, InputError, SdcWarning
 from tacit.records.linkage.attack import Direction, Files

@@ -20,8 +20,9 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import InputError
-from tacit.stats.moments import TOLERANCE, Flags, Floats, Ints, Scale
+from tacit.stats.moments import TOLERANCE, Scale
 
 Side = Literal["original", "released"]
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
+from tacit.events import side_by_side
 from tacit.records.linkage.leaves import KERNELS, TILE, Leaves, build_leaves, decay
 from tacit.records.linkage.rows import distinct_rows
-from tacit.stats.moments import Floats, Ints
 
 #: Distances tie when they differ by less than this share of the smaller one ...
 TIE = 1e-12
@@ -233,6 +233,5 @@ def in_chunks(work: Callable[[int, int], None], n: int, size: int, tick: Tick) -
         for begin in starts:
             one(begin)
         return
-    with ThreadPoolExecutor(WORKERS) as pool:
-        for _ in pool.map(one, starts):
-            pass
+    for _ in side_by_side(one, starts, WORKERS):
+        pass

@@ -35,7 +35,7 @@ from tacit.records.linkage.agreement import (
     scores,
     true_patterns,
 )
-from tacit.records.linkage.attack import TIE_RULES, Attack, Ties, parents, share_ties
+from tacit.records.linkage.attack import TIE_RULES, Attack, TieRule, parents, share_ties
 from tacit.records.linkage.fellegi_sunter import (
     Model,
     Patterns,
@@ -159,20 +159,13 @@ class ProbabilisticLinkage(Measure):
     false_nonmatch: Probability = Field(
         default=0.1, description="share of the pairs of the same person that may become no links"
     )
-    ties: Ties = Field(
-        default="expected",
-        description="how a record counts that ties with others: first in the file, only when alone, by its chance, or always",
-    )
+    ties: TieRule = "expected"
     one_to_one: bool = Field(
         default=False,
         description="link no released record twice: the pairing of largest total weight",
     )
     iterations: PositiveInt = Field(default=10_000, description="most steps of the EM algorithm")
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "zip", "income"]}

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
-from tacit.context import Context, ignore_progress
+from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import shared_numeric
 from tacit.errors import Approximate, InputError, SdcWarning
@@ -142,10 +142,6 @@ class Reidentification(Measure):
         default=None, ge=2, description="attack only a random sample of this many original records"
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "zip", "income"]}
@@ -175,7 +171,7 @@ class Reidentification(Measure):
         findings: list[Finding] = []
         not_run: list[NotRun] = []
         notes: list[str] = []
-        quiet = replace(ctx, progress=ignore_progress)
+        quiet = replace(ctx, work=ctx.work.quiet())
         grid = [(who, what) for what in self.knowledge(columns) for who in self.attackers]
         for i, (who, what) in enumerate(grid):
             ctx.tick(f"{who}, knowing {what.name}", i / len(grid))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tacit.stats.moments import Floats, Ints
+from tacit.arrays import Floats, Ints
 
 #: Odd multipliers of a mixing hash; what it cannot tell apart is compared in full.
 MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats, Ints
+from tacit.events import side_by_side
 from tacit.records.linkage.attack import Files, Ties, make_standardised_metric
 from tacit.records.linkage.attack import attack as point_attack
 from tacit.records.linkage.nearest import find_nearest_rows, tie_limit
-from tacit.stats.moments import Flags, Floats, Ints
 from tacit.stats.series.distances import Distance, distances, euclidean_forms, finish_distances
 from tacit.stats.series.panel import Panel
 from tacit.stats.series.warping import KERNELS, TIE
@@ -107,8 +107,7 @@ def by_blocks(a: Panel, b: Panel, distance: Distance, tick: Tick) -> SeriesLinks
         rest = np.where(tied, np.inf, d).min(axis=1)
         return tied.argmax(axis=1), best, np.where(ties > 1, best, rest), ties, limit
 
-    with ThreadPoolExecutor(WORKERS) as pool:
-        parts = list(pool.map(work, range(0, n, size)))
+    parts = list(side_by_side(work, range(0, n, size), WORKERS))
     return SeriesLinks(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
@@ -130,8 +129,8 @@ def by_warping(a: Panel, b: Panel, distance: Distance, tick: Tick) -> SeriesLink
         at = slice(begin, min(begin + CHUNK, n))
         run(a.values[at], a.lengths[at], *searched, best[at], second[at], found[at], ties[at])
 
-    with ThreadPoolExecutor(WORKERS) as pool:
-        list(pool.map(work, range(0, n, CHUNK)))
+    for _ in side_by_side(work, range(0, n, CHUNK), WORKERS):
+        pass
     if distance.combine == "rss":
         best, second = np.sqrt(best), np.sqrt(second)
     return SeriesLinks(found, best, second, ties, best * (1 + TIE))

@@ -12,15 +12,16 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import Pairs, pairs
-from tacit.data.values import Floats, not_numeric
+from tacit.data.values import not_numeric
 from tacit.errors import ColumnNotFound, InputError, SdcError
 from tacit.fields import ColumnNames, PositiveFloat
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.linkage.attack import TIE_RULES, Ties
+from tacit.records.linkage.attack import TIE_RULES, TieRule
 from tacit.records.linkage.series_advice import Advice, advise
 from tacit.records.linkage.series_attack import SeriesAttack, attack, standard_attack
 from tacit.registry import register
@@ -96,10 +97,7 @@ class SeriesLinkage(Measure):
     weights: Mapping[str, float] | None = Field(
         default=None, description="weight of each series by its name, 1 where none is given"
     )
-    ties: Ties = Field(
-        default="expected",
-        description="how a record counts that ties with others: first in the file, only when alone, by its chance, or always",
-    )
+    ties: TieRule = "expected"
     interpolate: bool = Field(
         default=False,
         description="fill missing values inside a series linearly instead of refusing them",
@@ -108,10 +106,6 @@ class SeriesLinkage(Measure):
         default=None, ge=2, description="compare series at this many equally spaced times"
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"series": {"history": ["age", "income"]}}

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tacit.arrays import Floats
 from tacit.records.linkage.agreement import Comparison
 from tacit.records.linkage.fellegi_sunter import EDGE, Model
 from tacit.records.linkage.linking import Fields
-from tacit.stats.moments import Floats
 
 
 def value_shares(values: Floats, size: int) -> Floats:

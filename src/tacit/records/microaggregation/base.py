@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -13,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.block import Block, Missing, format_columns, list_maskable_columns, read_block
@@ -20,11 +20,19 @@ from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
 from tacit.data.values import classes, not_numeric
 from tacit.errors import Infeasible, InputError, LowUtility, RoleMissing, SdcError
-from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
+from tacit.events import side_by_side
+from tacit.fields import (
+    ColumnName,
+    GroupedUnit,
+    MaskedTogether,
+    PositiveFloat,
+    PositiveInt,
+    RoundMasked,
+)
 from tacit.records.microaggregation.grouping.aggregates import aggregate
 from tacit.records.microaggregation.grouping.loss import Tick, group_means, group_sizes
 from tacit.spec import Method
-from tacit.stats.moments import Floats, Ints, Scale, scale_of
+from tacit.stats.moments import Scale, scale_of
 from tacit.treatment import OnHousehold
 
 #: Strata grouped at the same time; the kernels let go of the interpreter.
@@ -34,10 +42,7 @@ WORKERS = 2
 class GroupingMethod(Method):
     """Base of the microaggregation methods: subclasses say how groups are formed."""
 
-    columns: ColumnNames | None = Field(
-        default=None,
-        description="the numeric columns to mask together; by default all that are neither identifiers nor weight, household or stratum",
-    )
+    columns: MaskedTogether = None
     k: int = Field(default=3, ge=2, description="smallest number of records in a group")
     by: tuple[ColumnName, ...] = Field(
         default=(), description="form groups only within classes of these columns"
@@ -59,18 +64,12 @@ class GroupingMethod(Method):
     weighted: bool = Field(
         default=False, description="weight the aggregates with the declared weight column"
     )
-    unit: Literal["record", "household"] = Field(
-        default="record",
-        description="group records, or whole households, whose columns must agree within a household",
-    )
+    unit: GroupedUnit = "record"
     missing: Missing = Field(
         default="refuse",
         description="refuse columns with missing values, or keep records with one as they are and mask the rest; methods that group each column by itself do so column by column",
     )
-    whole: bool = Field(
-        default=False,
-        description="round masked whole-number columns to whole numbers, which no longer keeps means exactly",
-    )
+    whole: RoundMasked = False
     improve: bool = Field(
         default=False,
         description="exchange and move records between groups while that lowers the loss of the groups found",
@@ -85,10 +84,8 @@ class GroupingMethod(Method):
         default="none", description="transformation of the columns before clustering"
     )
 
-    on_household = "apart"
     on_weight = "option"
     on_stratum = "by"
-    on_links = "warned"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("microaggregation",)
 
@@ -98,6 +95,7 @@ class GroupingMethod(Method):
     draws: ClassVar[bool] = False
     #: True when records are sorted by a weighted sum of standardised columns.
     projects: ClassVar[bool] = False
+    column_fields = ("columns", "by")
 
     @property
     def random(self) -> bool:  # type: ignore[override]
@@ -147,10 +145,6 @@ class GroupingMethod(Method):
         return group_within_clusters(z, clusters, group)
 
     # -- checks ------------------------------------------------------------------------------
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns masked and those that form classes."""
-        return (*(self.columns or ()), *self.by)
 
     def treats_household(self, data: Microdata) -> OnHousehold:
         """Return whether households are the units."""
@@ -431,5 +425,4 @@ def run_jobs(work: Callable[[int], Ints], n: int) -> list[Ints]:
     """Return the results of n independent jobs, run side by side when there are several."""
     if n == 1:
         return [work(0)]
-    with ThreadPoolExecutor(WORKERS) as pool:
-        return list(pool.map(work, range(n)))
+    return list(side_by_side(work, range(n), WORKERS))

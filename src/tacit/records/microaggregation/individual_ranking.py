@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.records.microaggregation.base import GroupingMethod
 from tacit.records.microaggregation.grouping.loss import Tick
 from tacit.registry import register
-from tacit.stats.moments import Floats, Ints
 
 
 @register

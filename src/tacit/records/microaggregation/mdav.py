@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, PrivateAttr
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.errors import Approximate
@@ -17,7 +18,6 @@ from tacit.records.microaggregation.base import GroupingMethod
 from tacit.records.microaggregation.grouping.blocking import Blocked, automatic_blocks, blocked_mdav
 from tacit.records.microaggregation.grouping.loss import Tick
 from tacit.registry import register
-from tacit.stats.moments import Floats, Ints
 
 
 @register

@@ -12,16 +12,24 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.block import Block, Missing, format_columns
+from tacit.data.block import Block, format_columns
 from tacit.data.hierarchy import ground_label
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
-from tacit.data.values import Flags, Numbers, as_numbers, classes
+from tacit.data.values import Numbers, as_numbers, classes
 from tacit.engine.codes import Coded
 from tacit.errors import ColumnNotFound, Infeasible, InputError, LowUtility, RoleMissing, SdcError
-from tacit.fields import ColumnName, ColumnNames, PositiveFloat
+from tacit.fields import (
+    ColumnName,
+    ColumnNames,
+    GroupedUnit,
+    PositiveFloat,
+    RefuseOrKeep,
+    RoundMasked,
+)
 from tacit.records.microaggregation.base import (
     households,
     parts_of,
@@ -34,7 +42,6 @@ from tacit.records.microaggregation.grouping.gower import Mixed, mdav_gower
 from tacit.records.microaggregation.grouping.loss import group_sizes
 from tacit.registry import register
 from tacit.spec import Method
-from tacit.stats.moments import Floats, Ints
 from tacit.treatment import OnHousehold
 
 
@@ -89,27 +96,17 @@ class MicroaggregateMixed(Method):
     weighted: bool = Field(
         default=False, description="weight the aggregates with the declared weight column"
     )
-    unit: Literal["record", "household"] = Field(
-        default="record",
-        description="group records, or whole households, whose columns must agree within a household",
-    )
-    missing: Missing = Field(
-        default="refuse",
-        description="refuse columns with missing values, or keep records with one as they are and mask the rest",
-    )
-    whole: bool = Field(
-        default=False,
-        description="round masked whole-number columns to whole numbers, which no longer keeps means exactly",
-    )
+    unit: GroupedUnit = "record"
+    missing: RefuseOrKeep = "refuse"
+    whole: RoundMasked = False
 
-    on_household = "apart"
     on_weight = "option"
     on_stratum = "by"
-    on_links = "warned"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     random: ClassVar[bool] = True
     techniques: ClassVar[tuple[str, ...]] = ("microaggregation",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["sex", "age", "job", "income"]}
+    column_fields = ("columns", "by")
 
     @model_validator(mode="after")
     def _consistent(self) -> MicroaggregateMixed:
@@ -124,10 +121,6 @@ class MicroaggregateMixed(Method):
         return self
 
     # -- checks ------------------------------------------------------------------------------
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns masked and those that form classes."""
-        return (*(self.columns or ()), *self.by)
 
     def treats_household(self, data: Microdata) -> OnHousehold:
         """Return whether households are the units."""

@@ -9,19 +9,19 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.block import Block, Missing, read_block
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, not_numeric
+from tacit.data.values import not_numeric
 from tacit.errors import Infeasible, SdcError
-from tacit.fields import ColumnNames, PositiveInt
+from tacit.fields import ColumnNames, PositiveInt, RoundMasked
 from tacit.records.microaggregation.base import shared_claim
 from tacit.records.microaggregation.grouping.loss import group_means, group_sizes, loss
 from tacit.records.microaggregation.grouping.series import series_groups
 from tacit.registry import register
 from tacit.spec import Method
-from tacit.stats.moments import Ints
 from tacit.stats.series.normalise import Normalisation
 from tacit.stats.series.panel import Panel, pieces
 
@@ -64,16 +64,8 @@ class MicroaggregateSeries(Method):
         default="refuse",
         description="refuse series with missing values, or keep those with one as they are and mask the rest",
     )
-    whole: bool = Field(
-        default=False,
-        description="round masked whole-number columns to whole numbers, which no longer keeps means exactly",
-    )
+    whole: RoundMasked = False
 
-    on_household = "apart"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
-    random: ClassVar[bool] = False
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("microaggregation",)
     example: ClassVar[Mapping[str, Any]] = {"series": {"history": ["age", "income"]}}

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.arrays import Floats, Ints
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName
 from tacit.records.microaggregation.base import GroupingMethod, Units
 from tacit.records.microaggregation.grouping.loss import Tick
 from tacit.registry import register
-from tacit.stats.moments import Floats, Ints
 
 
 @register

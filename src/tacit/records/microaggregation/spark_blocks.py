@@ -9,12 +9,13 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.errors import EngineError, InputError
 from tacit.numerics.streams import Sequences, generator_of, spawn_sequences
-from tacit.stats.moments import Floats, scale_of
+from tacit.stats.moments import scale_of
 
 if TYPE_CHECKING:
     from tacit.records.microaggregation.base import GroupingMethod

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.in_blocks import (
     Change,
@@ -22,9 +23,9 @@ from tacit.data.in_blocks import (
     finite_numbers,
 )
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, Numbers, not_numeric
-from tacit.errors import SdcError, WeakProtection
-from tacit.fields import ColumnNames, PositiveFloat
+from tacit.data.values import Numbers
+from tacit.errors import WeakProtection
+from tacit.fields import ColumnNames, KeepWhole, PositiveFloat
 from tacit.records.noise.outlier_to_median import nearest_whole
 from tacit.registry import register
 from tacit.spec import Method
@@ -57,9 +58,7 @@ class AddNoise(Method):
         default=None, description="standard deviation of the noise as a share of the column's own"
     )
     distribution: Distribution = Field(default="normal", description="distribution of the noise")
-    whole: bool = Field(
-        default=True, description="keep whole-number columns whole, by rounding the noisy value"
-    )
+    whole: KeepWhole = True
 
     keep_zeros: bool = Field(
         default=False,
@@ -67,23 +66,16 @@ class AddNoise(Method):
     )
 
     on_household = "together"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("additive noise",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "sd": 2}
+    number_fields = ("columns",)
 
     @model_validator(mode="after")
     def _one_size(self) -> AddNoise:
         if (self.sd is None) == (self.relative is None):
             raise ValueError("give either sd or relative")
         return self
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         sds = self.spreads(data, ctx)

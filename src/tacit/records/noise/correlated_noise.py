@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
-from tacit.data.values import Flags, Floats, Numbers, as_numbers, not_numeric
-from tacit.errors import InputError, SdcError, WeakProtection
-from tacit.fields import ColumnName, ColumnNames, Secret
+from tacit.data.values import Numbers, as_numbers
+from tacit.errors import InputError, WeakProtection
+from tacit.fields import ColumnName, ColumnNames, KeepWhole, Secret
 from tacit.numerics.algebra import dot, eigvalsh
 from tacit.numerics.elementary import ndtr, sin
 from tacit.records.noise.outlier_to_median import nearest_whole
@@ -84,9 +85,7 @@ class CorrelatedNoise(Method):
         default=False,
         description="shrink the noisy values about the mean so that variances stay the same",
     )
-    whole: bool = Field(
-        default=True, description="keep whole-number columns whole, by rounding the noisy value"
-    )
+    whole: KeepWhole = True
     bounds: Mapping[ColumnName, Bounds] = Field(
         default_factory=dict,
         description="lowest and highest released value of a column; what falls outside is set to the bound",
@@ -99,14 +98,12 @@ class CorrelatedNoise(Method):
         default=True, description="state lambda_squared publicly, so that users can correct"
     )
 
-    on_household = "apart"
     on_weight = "used"
-    on_stratum = "kept"
-    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("additive noise",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"], "lambda_squared": 0.15}
+    number_fields = ("columns",)
 
     @model_validator(mode="after")
     def _consistent(self) -> CorrelatedNoise:
@@ -129,10 +126,6 @@ class CorrelatedNoise(Method):
         if public and self.reveal:
             found["lambda_squared"] = self.lambda_squared
         return found
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         read = data.to_arrow(self.columns)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import fft
 
-from tacit.stats.moments import Floats, Ints
+from tacit.arrays import Floats, Ints
 
 Spectrum = npt.NDArray[np.complex128]
 

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.errors import InputError
 from tacit.records.noise.deconvolution import deconvolve
 from tacit.records.noise.stages import StageNoise
 from tacit.registry import register
-from tacit.stats.moments import Floats
 
 #: Unknown probabilities that the solver takes on at most.
 MOST = 1_000_000

@@ -7,10 +7,11 @@ from typing import Literal
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InputError
 from tacit.numerics.algebra import dot, eigh, eigvalsh
 from tacit.numerics.elementary import exp, log1p, ndtr, ndtri
-from tacit.stats.moments import TOLERANCE, Floats, Ints
+from tacit.stats.moments import TOLERANCE
 
 Factors = Literal["lognormal", "truncated", "two_sided"]
 

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.fields import PositiveInt
 from tacit.records.noise.draws import assign_leaves, local_draws, squares
 from tacit.records.noise.stages import StageNoise
 from tacit.registry import register
-from tacit.stats.moments import Floats
 
 
 @register

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.in_blocks import (
     Change,
@@ -25,9 +26,8 @@ from tacit.data.in_blocks import (
     moments,
 )
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, not_numeric
-from tacit.errors import InputError, SdcError
-from tacit.fields import ColumnNames, Secret
+from tacit.errors import InputError
+from tacit.fields import ColumnNames, KeepWhole, Secret
 from tacit.numerics.algebra import dot
 from tacit.numerics.elementary import log
 from tacit.records.noise.draws import (
@@ -91,18 +91,13 @@ class MultiplicativeNoise(Method):
         default=False,
         description="lognormal: give the factors' logarithms the correlations of the columns' logarithms",
     )
-    whole: bool = Field(
-        default=True, description="keep whole-number columns whole, by rounding the noisy value"
-    )
+    whole: KeepWhole = True
 
     on_household = "together"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("multiplicative noise",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"]}
+    number_fields = ("columns",)
 
     @model_validator(mode="after")
     def _consistent(self) -> MultiplicativeNoise:
@@ -113,10 +108,6 @@ class MultiplicativeNoise(Method):
         if self.correlated and (self.shared or self.distribution != "lognormal"):
             raise ValueError("correlated goes with lognormal factors that are not shared")
         return self
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         root = self.log_root(data, ctx) if self.correlated else None

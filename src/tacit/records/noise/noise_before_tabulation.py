@@ -79,10 +79,8 @@ class NoiseBeforeTabulation(Method):
     )
     small_weights: bool = Field(default=False, description="allow sampling weights below 1")
 
-    on_household = "apart"
     on_weight = "used"
     on_stratum = "by"
-    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("multiplicative noise",)

@@ -13,11 +13,11 @@ from pydantic import Field
 from scipy import linalg, stats
 from scipy.spatial import cKDTree
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric
-from tacit.data.values import Flags, Floats, Ints, not_numeric
-from tacit.errors import ColumnNotFound, InputError, SdcError
+from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -69,17 +69,10 @@ class NoiseEllipsoid(Measure):
         default=100_000, description="released records looked at; more are sampled at random"
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
+    number_fields = ("columns",)
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> NoiseEllipsoidResult:
         shared = shared_numeric(other.original, data)

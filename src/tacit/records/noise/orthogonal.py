@@ -7,10 +7,11 @@ from typing import Literal
 
 import numpy as np
 
+from tacit.arrays import Floats
 from tacit.errors import InputError
 from tacit.numerics.algebra import dot, eigh
 from tacit.numerics.elementary import cos, sin
-from tacit.stats.moments import TOLERANCE, Floats, scale_of
+from tacit.stats.moments import TOLERANCE, scale_of
 
 Partner = Literal["normal", "records"]
 

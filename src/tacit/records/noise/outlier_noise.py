@@ -10,12 +10,13 @@ import numpy as np
 from pydantic import Field
 from scipy import stats
 
+from tacit.arrays import Floats
 from tacit.context import Context
-from tacit.data.block import Missing, list_maskable_columns, read_block
+from tacit.data.block import list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, not_numeric
+from tacit.data.values import target_faults
 from tacit.errors import InputError, SdcError, WeakProtection
-from tacit.fields import ColumnNames, PositiveFloat
+from tacit.fields import ColumnNames, KeepWhole, PositiveFloat, RefuseOrKeep
 from tacit.numerics.elementary import exp, log, ndtri, settle
 from tacit.records.noise.draws import eigenvalue_influence
 from tacit.registry import register
@@ -65,18 +66,9 @@ class OutlierNoise(Method):
         default=0.5,
         description="standard deviation of the noise at the limit, as a share of the column's robust one",
     )
-    missing: Missing = Field(
-        default="refuse",
-        description="refuse columns with missing values, or keep records with one as they are and mask the rest",
-    )
-    whole: bool = Field(
-        default=True, description="keep whole-number columns whole, by rounding the noisy value"
-    )
+    missing: RefuseOrKeep = "refuse"
+    whole: KeepWhole = True
 
-    on_household = "apart"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("additive noise", "outlier protection")
@@ -92,15 +84,8 @@ class OutlierNoise(Method):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nothing to mask, columns named twice or without numbers."""
-        found = super().faults(data)
-        if found:
-            return found
-        targets = self.targets(data)
-        if not targets or len(set(targets)) < len(targets):
-            found.append(
-                InputError("outlier_noise: name at least one numeric column, and each once")
-            )
-        return [*found, *not_numeric(data, targets, self.kind)]
+        lack = "name at least one numeric column, and each once"
+        return super().faults(data) or [*target_faults(data, self.targets(data), self.kind, lack)]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         block = read_block(data, self.targets(data), self.kind, missing=self.missing)

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, Ints, classes, not_numeric, read_numeric_column
-from tacit.errors import SdcError
+from tacit.data.values import classes, read_numeric_column
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat
 from tacit.registry import register
 from tacit.spec import Method
@@ -50,21 +50,12 @@ class OutlierToMedian(Method):
         default=(), description="treat each class of these columns by itself"
     )
 
-    on_household = "apart"
-    on_weight = "kept"
     on_stratum = "by"
-    on_links = "warned"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("outlier to median",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"]}
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns treated and those that form classes."""
-        return (*self.columns, *self.by)
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
+    number_fields = ("columns",)
+    column_fields = ("columns", "by")
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         groups, n_groups = classes(data, self.by)

@@ -9,18 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import (
-    Flags,
-    Floats,
-    Ints,
-    Numbers,
-    classes,
-    not_numeric,
-    read_numeric_column,
-)
-from tacit.errors import DisclosureRefused, Infeasible, SdcError
+from tacit.data.values import Numbers, classes, read_numeric_column
+from tacit.errors import DisclosureRefused, Infeasible
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat
 from tacit.records.noise.add_noise import standard_deviation
 from tacit.records.swapping.swap import rank_in_group
@@ -65,14 +58,13 @@ class Perturb(Method):
         default=None, description="two columns: keep the totals by the one and by the other"
     )
 
-    on_household = "apart"
-    on_weight = "kept"
     on_stratum = "by"
-    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("perturbation",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"]}
+    number_fields = ("columns",)
+    column_fields = ("columns", "by", "margins")
 
     @model_validator(mode="after")
     def _one_aggregate(self) -> Perturb:
@@ -81,14 +73,6 @@ class Perturb(Method):
         if set(self.columns) & {*self.by, *(self.margins or ())}:
             raise ValueError("columns must not hold a column that forms classes")
         return self
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns changed and those that form classes."""
-        return (*self.columns, *self.by, *(self.margins or ()))
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         kept = (

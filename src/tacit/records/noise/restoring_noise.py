@@ -9,13 +9,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.errors import Approximate
 from tacit.numerics.algebra import dot
 from tacit.records.noise.draws import lost_covariance
 from tacit.records.noise.stages import StageNoise
 from tacit.registry import register
-from tacit.stats.moments import Floats, exact_moments, factor
+from tacit.stats.moments import exact_moments, factor
 
 
 @register

@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, Numbers, not_numeric, read_numeric_column
-from tacit.errors import InputError, SdcError
-from tacit.fields import ColumnNames, Secret
+from tacit.data.values import Numbers, read_numeric_column
+from tacit.errors import InputError
+from tacit.fields import ColumnNames, KeepWhole, Secret
 from tacit.records.noise.draws import normal_between, restoring_factor
 from tacit.records.noise.outlier_to_median import nearest_whole
 from tacit.registry import register
@@ -58,22 +59,13 @@ class RestrictedNoise(Method):
     limit: float | None = Secret(
         None, gt=0, le=1, description="largest change of a value as a share of the value itself"
     )
-    whole: bool = Field(
-        default=True, description="keep whole-number columns whole, by rounding the noisy value"
-    )
+    whole: KeepWhole = True
 
-    on_household = "apart"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("additive noise",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"]}
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
+    number_fields = ("columns",)
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         new, ratios = {}, {}

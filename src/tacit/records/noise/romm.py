@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.context import Context
-from tacit.data.block import Missing, list_maskable_columns, read_block
+from tacit.data.block import list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, not_numeric
-from tacit.errors import DisclosureRefused, InputError, SdcError, WeakProtection
-from tacit.fields import ColumnNames, Secret
+from tacit.data.values import target_faults
+from tacit.errors import DisclosureRefused, SdcError, WeakProtection
+from tacit.fields import MaskedTogether, RefuseOrKeep, Secret
 from tacit.numerics.algebra import covariance
 from tacit.records.noise.orthogonal import Partner, random_rotation
 from tacit.registry import register
@@ -51,10 +52,7 @@ class Romm(Method):
     """
 
     kind: Literal["romm"] = "romm"
-    columns: ColumnNames | None = Field(
-        default=None,
-        description="the numeric columns to mask together; by default all that are neither identifiers nor weight, household or stratum",
-    )
+    columns: MaskedTogether = None
     magnitude: float = Secret(
         0.2, gt=0, le=1, description="share of each column's variance that is exchanged"
     )
@@ -66,15 +64,8 @@ class Romm(Method):
         default=False,
         description="you know that means and covariances are the original's, so that attacks through them work as before; no warning",
     )
-    missing: Missing = Field(
-        default="refuse",
-        description="refuse columns with missing values, or keep records with one as they are and mask the rest",
-    )
+    missing: RefuseOrKeep = "refuse"
 
-    on_household = "apart"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("random orthogonal matrix masking",)
@@ -86,13 +77,8 @@ class Romm(Method):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nothing to mask, columns named twice or without numbers."""
-        found = super().faults(data)
-        if found:
-            return found
-        targets = self.targets(data)
-        if not targets or len(set(targets)) < len(targets):
-            found.append(InputError("romm: name at least one numeric column, and each once"))
-        return [*found, *not_numeric(data, targets, self.kind)]
+        lack = "name at least one numeric column, and each once"
+        return super().faults(data) or [*target_faults(data, self.targets(data), self.kind, lack)]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         block = read_block(data, self.targets(data), self.kind, missing=self.missing)

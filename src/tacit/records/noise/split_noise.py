@@ -11,12 +11,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import InvalidParameter
 from tacit.numerics.algebra import dot
 from tacit.numerics.elementary import ndtr, ndtri
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Shape = Literal["triangular", "uniform", "normal"]
 
 
@@ -120,7 +119,7 @@ D1, D2 = SplitNoise(1.1, 1.2), SplitNoise(1.05, 1.15)
 
 def multipliers(
     noise: SplitNoise,
-    direction: npt.NDArray[np.bool_],
+    direction: Flags,
     magnitude_unit: Ints,
     rng: np.random.Generator,
 ) -> Floats:
@@ -130,22 +129,18 @@ def multipliers(
     return np.where(direction, 1 + size, 1 - size)
 
 
-def random_directions(company: Ints, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+def random_directions(company: Ints, rng: np.random.Generator) -> Flags:
     """Return up or down for every record; all records of a company go the same way."""
     return (rng.random(int(company.max(initial=-1)) + 1) < 0.5)[company]
 
 
-def derive_keyed_directions(
-    names: Sequence[str], company: Ints, key: bytes
-) -> npt.NDArray[np.bool_]:
+def derive_keyed_directions(names: Sequence[str], company: Ints, key: bytes) -> Flags:
     """Return directions that depend on the key and the company alone: the same in every year."""
     bits = [hmac.digest(key, name.encode(), hashlib.sha256)[0] & 1 for name in names]
     return np.array(bits, dtype=bool)[company]
 
 
-def balance_directions(
-    company: Ints, cell: Ints, x: Floats, rng: np.random.Generator
-) -> npt.NDArray[np.bool_]:
+def balance_directions(company: Ints, cell: Ints, x: Floats, rng: np.random.Generator) -> Flags:
     """Return directions of companies that cancel in cells: each, by size, goes against its cells' drift.
 
     A greedy balance: companies in descending order of size (ties at random); each chooses the side that

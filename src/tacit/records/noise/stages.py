@@ -13,17 +13,18 @@ from pydantic import Field
 from pydantic_core import core_schema
 from scipy.spatial import cKDTree
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
-from tacit.data.block import Missing, format_columns, list_maskable_columns, read_block
+from tacit.data.block import format_columns, list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix
 from tacit.data.values import not_numeric
 from tacit.engine.base import ROW
 from tacit.errors import InputError, LowUtility, SdcError, UnknownMethod, WeakProtection
-from tacit.fields import ColumnNames
+from tacit.fields import ColumnNames, RefuseOrKeep, RoundMasked
 from tacit.registry import lookup, specs
 from tacit.spec import Method
-from tacit.stats.moments import Floats, Ints, scale_of
+from tacit.stats.moments import scale_of
 from tacit.stats.shape import skewness
 
 Residual = Literal["reflect", "restore"]
@@ -149,19 +150,10 @@ class Staged(Nesting):
         default=None,
         description="the numeric columns to mask; by default those of the first stage, or all that are neither identifiers nor weight, household or stratum",
     )
-    missing: Missing = Field(
-        default="refuse",
-        description="refuse columns with missing values, or keep records with one as they are and mask the rest",
-    )
-    whole: bool = Field(
-        default=False,
-        description="round masked whole-number columns to whole numbers, which no longer keeps means exactly",
-    )
+    missing: RefuseOrKeep = "refuse"
+    whole: RoundMasked = False
 
-    on_household = "apart"
     on_weight = "option"
-    on_stratum = "kept"
-    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
 
@@ -260,8 +252,8 @@ class Staged(Nesting):
         base = self.base(data, columns, stages, block.complete)
         done: list[StageResult] = []
         for i, (stage, rng) in enumerate(zip(stages, ctx.rng.spawn(len(stages)), strict=True)):
-            ctx.tick(f"stage {i + 1}: {stage.kind}", i / len(stages))
-            child = Context(rng, ctx.seed, ctx.progress, ctx.should_stop)
+            ctx.tick(f"stage {i + 1}: {stage.kind.replace('_', ' ')}", i / len(stages))
+            child = Context(rng, ctx.seed, ctx.work.part(i, len(stages)))
             if not done:
                 masked = mask_values(stage, base, columns, x, child)
                 now = masked

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.in_blocks import (
     Change,
@@ -21,7 +22,7 @@ from tacit.data.in_blocks import (
     strata,
 )
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, as_numbers, not_numeric
+from tacit.data.values import as_numbers, not_numeric
 from tacit.engine.class_index import ClassIndex
 from tacit.engine.relational import count_rows
 from tacit.errors import InputError, RoleMissing, SdcError
@@ -68,20 +69,15 @@ class WeightNoise(Method):
     on_household = "together"
     on_weight = "changed"
     on_stratum = "by"
-    on_links = "warned"
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("multiplicative noise",)
     example: ClassVar[Mapping[str, Any]] = {"column": "income", "percent": 5}
+    column_fields = ("column", "by")
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the weight."""
         name = self.column or data.weight
         return () if name is None else (name,)
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the weight and the columns that form classes."""
-        return (*((self.column,) if self.column else ()), *self.by)
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no weight, one without numbers."""

@@ -3,14 +3,12 @@
 Make a matrix with :func:`parse` (de Wolf's shorthand), one of the families (:func:`equal`, :func:`band`,
 :func:`half_band`, :func:`frequency`), an invariant one (:func:`invariant_matrix`, :func:`one_parameter`,
 :func:`most_even`, :func:`two_stage`), :func:`optimal`, or from its entries with :func:`explicit`. Look at
-tables with :func:`expected`, :func:`corrected` and :func:`cell_risk`. Try many matrices at once with
-:func:`rate_matrices`. Pass a release's matrices on with :func:`write_matrices`.
+tables with :func:`expected`, :func:`corrected` and :func:`cell_risk`. Pass a release's matrices on with :func:`write_matrices`.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
+from tacit.public import publish
 from tacit.records.pram.bundle import (
     Part,
     Randomised,
@@ -19,7 +17,6 @@ from tacit.records.pram.bundle import (
     simple,
     write_matrices,
 )
-from tacit.records.pram.comparison import Compared, PramComparison, rate_matrices
 from tacit.records.pram.invariant import (
     drift,
     most_even,
@@ -67,12 +64,10 @@ from tacit.records.pram.tables import (
 
 __all__ = [
     "CellRisk",
-    "Compared",
     "Differences",
     "Explicit",
     "Mixture",
     "Part",
-    "PramComparison",
     "Randomised",
     "Transition",
     "backward",
@@ -100,7 +95,6 @@ __all__ = [
     "optimal",
     "parse",
     "raked",
-    "rate_matrices",
     "read_matrices",
     "regression_differences",
     "relative_differences",
@@ -113,8 +107,4 @@ __all__ = [
     "write_matrices",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    from tacit.renamed import no_attribute
-
-    raise no_attribute("pram", name)
+__getattr__, __dir__ = publish("pram", names=globals())

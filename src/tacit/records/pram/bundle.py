@@ -11,13 +11,21 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from tacit.data.base import RANDOMISED
 from tacit.errors import InvalidParameter, UnreadableFile, explain_target
 from tacit.records.pram.matrices import Transition, from_plain
 
 FORMAT = 1
+MatricesGiven = Annotated[
+    str | Mapping[str, Any] | None,
+    Field(
+        description="file with the matrices, or its content; by default those in the history of the data"
+    ),
+]
 
 
 @dataclass(frozen=True)

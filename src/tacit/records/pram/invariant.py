@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats
 from tacit.errors import InputError, InvalidParameter
 from tacit.numerics.algebra import dot
 from tacit.records.pram.matrices import (
     COMPACT_ABOVE,
     LARGEST_FULL,
     Explicit,
-    Floats,
     Mixture,
     Transition,
     as_counts,
@@ -28,8 +28,6 @@ from tacit.records.pram.matrices import (
     mixture,
     stays_for,
 )
-
-Flags = npt.NDArray[np.bool_]
 
 #: Rounds of proportional fitting, and the relative distance from the margins at which it stops.
 ROUNDS, FITTED = 5_000, 1e-14

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InvalidParameter
 from tacit.numerics.algebra import dot
 from tacit.numerics.elementary import log
-from tacit.records.pram.matrices import Floats, Ints, Transition, as_counts, xlogx
+from tacit.records.pram.matrices import Transition, as_counts, xlogx
 from tacit.records.pram.tables import Matrices, apply_along_axis, expected
 
 #: Estimates below this share of all records count as 0.

@@ -20,12 +20,11 @@ import numpy.typing as npt
 from scipy import linalg, sparse
 from scipy.sparse import linalg as sparse_linalg
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InputError, InvalidParameter, LowUtility
 from tacit.numerics.algebra import dot, inv
 from tacit.numerics.elementary import log
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[Any]
 
 #: Row sums may be off by this much in a matrix that is given.

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import Infeasible, InvalidParameter
-from tacit.records.pram.matrices import Explicit, Floats, Transition, as_counts, identity, stays_for
+from tacit.records.pram.matrices import Explicit, Transition, as_counts, identity, stays_for
 from tacit.solve import Highs, LinearModel
 
-Flags = npt.NDArray[np.bool_]
 Cost = Literal["changes", "distance"]
 
 #: Categories of a linear program: it has as many variables as the square.
@@ -136,7 +136,7 @@ def solve_matrix(
     return tidy_solution(p, t if invariant else None)
 
 
-def risk_rows(cells: Floats, tau: float, at: npt.NDArray[np.int64]) -> sparse.csr_array:
+def risk_rows(cells: Floats, tau: float, at: Ints) -> sparse.csr_array:
     """Return one row per rare cell (k, c): sum_l p_lk T(l,c) - tau p_kk >= 0."""
     k, c = np.nonzero((cells > 0) & (cells < tau))
     n = len(cells)
@@ -152,8 +152,8 @@ def risk_rows(cells: Floats, tau: float, at: npt.NDArray[np.int64]) -> sparse.cs
 
 
 def entries(
-    rows: npt.NDArray[np.int64],
-    columns: npt.NDArray[np.int64],
+    rows: Ints,
+    columns: Ints,
     values: Floats,
     n_rows: int,
     n_columns: int,

@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.base import RANDOMISED
@@ -35,7 +36,6 @@ from tacit.data.in_blocks import (
     draws_of,
 )
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, Ints
 from tacit.data.where import WhereRule, columns_of, where
 from tacit.engine.blocks import Tallies
 from tacit.engine.codes import Coded, encode
@@ -198,11 +198,9 @@ class Pram(Method):
     )
 
     on_household = "together"
-    on_weight = "kept"
     on_stratum = "by"
     on_links = "carried"
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("substitution at random",)
     example: ClassVar[Mapping[str, Any]] = {"column": "sex"}
 
@@ -291,6 +289,13 @@ class Pram(Method):
         """Return the columns that the rules look at."""
         return tuple(dict.fromkeys(c for rule in self.rules for c in columns_of(rule)))
 
+    def stated_share(self) -> float | None:
+        """Return the share that is to change."""
+        if self.stay is None:
+            return None
+        kept = self.stay.values() if isinstance(self.stay, Mapping) else (self.stay,)
+        return 1 - min(kept, default=1.0)
+
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns that are randomised."""
         del data
@@ -300,11 +305,10 @@ class Pram(Method):
         """Return every column that is read."""
         return tuple(dict.fromkeys((*self.drawn, *self.by, *self.combination, *self.rule_columns)))
 
-    def faults(self, data: Microdata) -> list[SdcError]:
+    def _faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns that are no categories, and columns that an earlier PRAM step depends on."""
-        found = super().faults(data)
-        if isinstance(data, Microdata):
-            found += self.clashes(data)
+        found = super()._faults(data)
+        found += self.clashes(data)
         return found
 
     def clashes(self, data: Microdata) -> list[SdcError]:

@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
-from tacit.data.values import Floats, not_numeric, read_numeric_column
+from tacit.data.values import not_numeric, read_numeric_column
 from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
@@ -22,6 +23,7 @@ from tacit.plot.families import bars
 from tacit.plot.lines import intervals
 from tacit.plot.theme import AFTER, BEFORE
 from tacit.records.pram import Randomised, corrected, corrected_variance, fitted, raked
+from tacit.records.pram.bundle import MatricesGiven
 from tacit.records.pram.randomised import (
     Crossing,
     codes_among,
@@ -92,15 +94,9 @@ class PramEstimate(Measure):
     covariates: tuple[ColumnName, ...] = Field(
         default=(), description="numeric columns, not randomised, that join the regression"
     )
-    matrices: str | Mapping[str, Any] | None = Field(
-        default=None,
-        description="file with the matrices, or its content; by default those in the history of the data",
-    )
+    matrices: MatricesGiven = None
 
-    on_household = "unused"
     on_weight = "option"
-    on_stratum = "unused"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"

@@ -12,13 +12,14 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import shared_positions
-from tacit.data.values import Floats, Ints, as_numbers, not_numeric
+from tacit.data.values import as_numbers
 from tacit.engine.base import ROW
 from tacit.engine.codes import dense_ids
-from tacit.errors import ColumnNotFound, InputError, SdcError
+from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -34,6 +35,7 @@ from tacit.records.pram import (
     relative_differences,
     true_variance,
 )
+from tacit.records.pram.bundle import MatricesGiven
 from tacit.records.pram.matrices import xlogx
 from tacit.records.pram.randomised import (
     classes_of,
@@ -84,27 +86,17 @@ class PramLoss(Measure):
     base: float = Field(
         default=10.0, gt=1, description="base of the logarithm in the entropy losses"
     )
-    matrices: str | Mapping[str, Any] | None = Field(
-        default=None,
-        description="file with the matrices, or its content; by default those in the history of the data",
-    )
+    matrices: MatricesGiven = None
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    number_fields = ("response",)
 
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns of all tables."""
         return tuple(dict.fromkeys([*(c for t in self.tables for c in t), *self.response]))
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: responses without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.response, self.kind)]
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> PramLossResult:
         original = other.original

@@ -11,14 +11,15 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Flags
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags
 from tacit.errors import ColumnNotFound, RoleMissing
 from tacit.fields import ColumnName, PositiveFloat
 from tacit.plot.chart import Chart
 from tacit.plot.families import before_after
 from tacit.records.pram import CellRisk, Randomised, expected
+from tacit.records.pram.bundle import MatricesGiven
 from tacit.records.pram.randomised import Crossing, cast_levels, cross_columns, find_known_matrices
 from tacit.records.pram.tables import compute_cell_risk, count_expected_kept
 from tacit.registry import register
@@ -69,15 +70,9 @@ class PramRisk(Measure):
         default_factory=dict,
         description="by column, categories whose combinations are not counted, such as unknown",
     )
-    matrices: str | Mapping[str, Any] | None = Field(
-        default=None,
-        description="file with the matrices, or its content; by default those in the history of the data",
-    )
+    matrices: MatricesGiven = None
 
-    on_household = "unused"
     on_weight = "option"
-    on_stratum = "unused"
-    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
 

@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, Ints
 from tacit.data.where import where
 from tacit.engine.base import ROW
 from tacit.engine.codes import DENSE, Coded, combine_codes, dense_ids, encode

@@ -17,6 +17,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.errors import InvalidParameter
 from tacit.records.pram.matrices import (
     Transition,
@@ -98,7 +99,7 @@ def size_of(piece: str) -> int:
     return n
 
 
-def parse_block(piece: str, counts: npt.NDArray[np.float64] | None) -> Transition:
+def parse_block(piece: str, counts: Floats | None) -> Transition:
     """Return the matrix of one block."""
     found = PART.fullmatch(piece)
     if found is None:

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats
 from tacit.errors import InvalidParameter
 from tacit.numerics.algebra import dot
-from tacit.records.pram.matrices import Floats, Transition
+from tacit.records.pram.matrices import Transition
+from tacit.stats.margins import GridMargin, sweep_margins
 
 Matrices = Sequence[Transition | None]
-Flags = npt.NDArray[np.bool_]
 
 #: Rounds of the EM algorithm, and the largest change, as a share of all records, at which it stops.
 ROUNDS, SETTLED = 5_000, 1e-9
@@ -130,19 +131,12 @@ def find_reachable_cells(released: Floats, matrices: Matrices) -> Flags:
 
 def raked(table: Floats, margins: Sequence[Floats | None]) -> Floats:
     """Return a non-negative table scaled, by iterative proportional fitting, to one-way margins."""
-    out = table.copy()
-    total = max(float(out.sum()), 1e-300)
-    for _ in range(ROUNDS):
-        moved = 0.0
-        for axis, margin in enumerate(margins):
-            if margin is None:
-                continue
-            rest = tuple(i for i in range(out.ndim) if i != axis)
-            now = out.sum(axis=rest)
-            factor = np.divide(margin, now, out=np.ones_like(now), where=now > 0)
-            moved = max(moved, float(np.abs(now * (factor - 1.0)).max()))
-            out = out * np.expand_dims(factor, rest)
-        if moved <= SETTLED * total:
+    total = max(float(table.sum()), 1e-300)
+    known = [GridMargin.of([a], m, table.shape) for a, m in enumerate(margins) if m is not None]
+    out = table
+    for sweep in sweep_margins(table, known, ROUNDS, empty=1.0):
+        out = sweep.values
+        if sweep.gap <= SETTLED * total:
             break
     return out
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Flags
 from tacit.context import Context
 from tacit.data.hierarchy import TOP, Hierarchy, ground_label
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.engine.codes import encode, group_ids
-from tacit.fields import ColumnNames
+from tacit.fields import ColumnNames, OneQuasi, Subject
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.register.matching import Linked, index_of, link
@@ -48,29 +48,17 @@ class Ads0(Measure):
     """
 
     kind: Literal["ads0"] = "ads0"
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default all keys together"
-    )
-    subject: str | None = Field(
-        default=None,
-        description="identifier column found in the original and in the register, to tell subjects",
-    )
+    quasi: OneQuasi = None
+    subject: Subject = None
     facts: ColumnNames | None = Field(
         default=None,
         description="columns whose truth matters; by default all without a role and the sensitive ones",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     compares: ClassVar[bool] = True
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the facts, if named."""
-        return self.facts or ()
+    column_fields = ("facts",)
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> Ads0Result:
         linked = link(data, other, self.quasi, self.subject, ctx)
@@ -152,8 +140,8 @@ class Ads0Result(Result):
 
 
 def find_untrue_records(
-    data: Microdata, original: Microdata, facts: Sequence[str], ask: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.bool_]:
+    data: Microdata, original: Microdata, facts: Sequence[str], ask: Flags
+) -> Flags:
     """Return for each asked record whether none of its facts tells the truth."""
     if not facts or not ask.any():
         return np.zeros(len(ask), dtype=bool)
@@ -172,7 +160,7 @@ def find_untrue_records(
     return result
 
 
-def reveals_truth(shown: Any, true: Any, hierarchy: Hierarchy | None) -> npt.NDArray[np.bool_]:
+def reveals_truth(shown: Any, true: Any, hierarchy: Hierarchy | None) -> Flags:
     """Return where a shown value tells the true one: equal, or one of its generalisations."""
     a, b = encode(shown), encode(true)
     ids, _ = group_ids([a.codes, b.codes], [a.size, b.size])

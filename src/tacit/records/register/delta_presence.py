@@ -7,21 +7,19 @@ from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.fields import Probability
+from tacit.fields import OneQuasi, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import columns
 from tacit.records.register.presence import Presence, count_presence
 from tacit.registry import register
-from tacit.result import Result
+from tacit.result import Result, shown
 from tacit.spec import Companions, Measure, Role
 
-Floats = npt.NDArray[np.float64]
 TOLERANCE = 1e-9
 
 
@@ -52,14 +50,8 @@ class DeltaPresence(Measure):
     delta_max: Probability = Field(
         default=0.5, description="the largest presence that a member of the register may have"
     )
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default all keys together"
-    )
+    quasi: OneQuasi = None
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     needs_register: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
@@ -84,16 +76,14 @@ class DeltaPresence(Measure):
             kind=self.kind,
             title=title,
             value=share,
-            numbers={
-                "records": found.records,
-                "register": members,
-                "smallest presence": float(found.presence.min(initial=1.0)) if members else 0.0,
-                "largest presence": float(found.presence.max(initial=0.0)),
-                "members that no record covers": int(found.n[found.presence == 0].sum()),
-                f"members above {self.delta_max:g}": int(found.n[high].sum()),
-                f"members below {self.delta_min:g}": int(found.n[low].sum()),
-                "records that match nobody": found.unmatched,
-            },
+            records=found.records,
+            register=members,
+            smallest=float(found.presence.min(initial=1.0)) if members else 0.0,
+            largest=float(found.presence.max(initial=0.0)),
+            uncovered=int(found.n[found.presence == 0].sum()),
+            above=int(found.n[high].sum()),
+            below=int(found.n[low].sum()),
+            unmatched=found.unmatched,
             frame=presence_frame(found),
             explanation=(
                 "Presence is the probability that a person of the register is in the release, for an intruder who holds both. "
@@ -114,22 +104,20 @@ class DeltaPresence(Measure):
         )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class DeltaPresenceResult(Result):
     """Presence by cell of the register."""
 
-    presence: Presence = None  # type: ignore[assignment]
-    limits: tuple[float, float] = (0.0, 1.0)
-
-    @property
-    def smallest(self) -> float:
-        """Return the smallest presence of a member."""
-        return float(self.numbers["smallest presence"])
-
-    @property
-    def largest(self) -> float:
-        """Return the largest presence of a member."""
-        return float(self.numbers["largest presence"])
+    records: int = shown("records")
+    register: int = shown("register")
+    smallest: float = shown("smallest presence")
+    largest: float = shown("largest presence")
+    uncovered: int = shown("members that no record covers")
+    above: int = shown("members above {limits[1]:g}")
+    below: int = shown("members below {limits[0]:g}")
+    unmatched: int = shown("records that match nobody")
+    presence: Presence
+    limits: tuple[float, float]
 
     def plot(self) -> Chart:
         """Return members of the register by presence."""

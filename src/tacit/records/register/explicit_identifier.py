@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.names import aggregate
@@ -65,11 +64,6 @@ class ExplicitIdentifier(Measure):
     epsilon: PositiveFloat = Field(
         default=0.01, description="how far mean and deviation may be from 1 and 0"
     )
-
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
 
     def columns_named(self) -> tuple[str, ...]:
         """Return every column that is named."""
@@ -137,7 +131,7 @@ class Reach:
     coverage: float
 
     @classmethod
-    def of(cls, people: npt.NDArray[np.int64], values: npt.NDArray[np.int64], n: int) -> Reach:
+    def of(cls, people: Ints, values: Ints, n: int) -> Reach:
         """Summarise: ``values[i]`` values reach ``people[i]`` people each, of n people in all."""
         total = int(values.sum())
         if not total or not n:
@@ -211,7 +205,7 @@ def count_people(frame: nw.LazyFrame[Any], entity: str | None) -> int:
 
 def people_per_value(
     frame: nw.LazyFrame[Any], columns: Sequence[str], entity: str | None
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+) -> tuple[Ints, Ints]:
     """Return (people, values): this many values reach this many people each; counted on the engine."""
     keys = list(dict.fromkeys(columns))
     frame = complete(frame, keys)

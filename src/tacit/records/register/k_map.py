@@ -12,12 +12,12 @@ from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.fields import ClassSize
+from tacit.fields import ClassSize, OneQuasi
 from tacit.plot.chart import Chart
 from tacit.plot.families import SIZE_BINS, bars
 from tacit.records.register.matching import Linked, link
 from tacit.registry import register
-from tacit.result import Result
+from tacit.result import Result, shown
 from tacit.spec import Companions, Measure, Role
 
 
@@ -43,18 +43,12 @@ class KMap(Measure):
 
     kind: Literal["k_map"] = "k_map"
     k: ClassSize = Field(default=2, description="candidates that each record should have")
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default all keys together"
-    )
+    quasi: OneQuasi = None
     subject: str | None = Field(
         default=None,
         description="identifier column found in the original and in the register, to tell own subjects",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
 
@@ -63,22 +57,19 @@ class KMap(Measure):
         missed = linked.has_subject & ~linked.covers
         few = (linked.candidates < self.k) | missed
         smallest = int(linked.candidates.min()) if linked.n else 0
+        share = float(few.mean()) if linked.n else 0.0
         achieved = 0 if missed.any() else smallest
         return KMapResult(
             kind=self.kind,
             title="k-map against the register",
-            value=float(few.mean()) if linked.n else 0.0,
-            numbers={
-                "records": linked.n,
-                "register": linked.n_register,
-                "achieved k": achieved,
-                "fewest candidates": smallest,
-                "records that miss their own subject": int(missed.sum()),
-                f"share with fewer than {self.k} candidates": float(few.mean())
-                if linked.n
-                else 0.0,
-                "pseudo-entities": linked.pseudo_entities,
-            },
+            value=share,
+            records=linked.n,
+            register=linked.n_register,
+            k=achieved,
+            fewest=smallest,
+            missed=int(missed.sum()),
+            share=share,
+            pseudo_entities=linked.pseudo_entities,
             frame=linked.frame(),
             explanation=explain(achieved, other),
             linked=linked,
@@ -91,17 +82,20 @@ class KMap(Measure):
         )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class KMapResult(Result):
     """Candidates of each released record; ``linked`` holds the detail as arrays."""
 
-    linked: Linked = None  # type: ignore[assignment]
-    requested: int = 2
-
-    @property
-    def k(self) -> int:
-        """Return the achieved k; 0 when a record misses its own subject, or there are none."""
-        return int(self.numbers["achieved k"])
+    records: int = shown("records")
+    register: int = shown("register")
+    #: 0 when a record misses its own subject, or there are none.
+    k: int = shown("achieved k")
+    fewest: int = shown("fewest candidates")
+    missed: int = shown("records that miss their own subject")
+    share: float = shown("share with fewer than {requested} candidates")
+    pseudo_entities: int = shown("pseudo-entities")
+    linked: Linked
+    requested: int
 
     @property
     def holds(self) -> bool:

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.hierarchy import TOP, Hierarchy, ground_label
 from tacit.data.microdata import Microdata
@@ -30,9 +31,6 @@ from tacit.engine.subsets import unordered_cells
 from tacit.errors import ColumnNotFound, InputError, RoleMissing
 from tacit.reveal import reveal
 from tacit.spec import Companions
-
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 #: Codes that match nothing: a text that is no label, and a member without a value.
 NO_MATCH, UNKNOWN = -1, -2
@@ -60,8 +58,8 @@ class Linked:
 
     candidates: Ints
     in_subjects: Ints | None
-    has_subject: Bools
-    covers: Bools
+    has_subject: Flags
+    covers: Flags
     reached: Ints
     n_register: int
     n_subjects: int
@@ -273,7 +271,7 @@ class Subjects:
     known: bool
     positions: Mapping[str, npt.NDArray[np.int32]]
     of_record: Ints
-    has_subject: Bools
+    has_subject: Flags
     found: int
     n: int
 
@@ -414,7 +412,7 @@ def sum_where_equal(
     known: Sequence[npt.NDArray[Any]],
     amounts: npt.NDArray[Any],
     n_wanted: int,
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Return, for each wanted tuple, the sum of the amounts of the known tuples equal to it."""
     if not wanted:
         return np.full(n_wanted, float(amounts.sum()))

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.fields import OneQuasi, Subject
 from tacit.records.register.matching import Linked, link
 from tacit.registry import register
-from tacit.result import Result
+from tacit.result import Result, shown
 from tacit.spec import Companions, Measure, Role
 
 
@@ -31,18 +31,9 @@ class NullMap(Measure):
     """
 
     kind: Literal["null_map"] = "null_map"
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default all keys together"
-    )
-    subject: str | None = Field(
-        default=None,
-        description="identifier column found in the original and in the register, to tell subjects",
-    )
+    quasi: OneQuasi = None
+    subject: Subject = None
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     compares: ClassVar[bool] = True
@@ -56,27 +47,26 @@ class NullMap(Measure):
             kind=self.kind,
             title="null-map against the subjects",
             value=share,
-            numbers={
-                "records": linked.n,
-                "subjects": linked.n_subjects,
-                "holds": not mapped.any(),
-                "records that map to a subject": int(mapped.sum()),
-                "share that maps to a subject": share,
-                "pseudo-entities": linked.pseudo_entities,
-            },
+            records=linked.n,
+            subjects=linked.n_subjects,
+            holds=not mapped.any(),
+            mapped=int(mapped.sum()),
+            share=share,
+            pseudo_entities=linked.pseudo_entities,
             frame=linked.frame(),
             explanation="Null-map protection holds when no released record could be one of the subjects.",
             linked=linked,
         )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class NullMapResult(Result):
     """Which records map to subjects; ``linked`` holds the detail as arrays."""
 
-    linked: Linked = None  # type: ignore[assignment]
-
-    @property
-    def holds(self) -> bool:
-        """Return True when no released record could be a subject."""
-        return bool(self.numbers["holds"])
+    records: int = shown("records")
+    subjects: int = shown("subjects")
+    holds: bool = shown("holds")
+    mapped: int = shown("records that map to a subject")
+    share: float = shown("share that maps to a subject")
+    pseudo_entities: int = shown("pseudo-entities")
+    linked: Linked

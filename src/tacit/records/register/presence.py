@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
@@ -18,9 +18,6 @@ from tacit.records.register.matching import (
     require,
     sum_where_equal,
 )
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

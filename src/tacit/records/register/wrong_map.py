@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from pydantic import Field
-
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.errors import Infeasible
+from tacit.fields import OneQuasi, Subject
 from tacit.records.register.matching import Linked, link
 from tacit.registry import register
-from tacit.result import Result
+from tacit.result import Result, shown
 from tacit.spec import Companions, Measure, Role
 
 
@@ -35,18 +34,9 @@ class WrongMap(Measure):
     """
 
     kind: Literal["wrong_map"] = "wrong_map"
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default all keys together"
-    )
-    subject: str | None = Field(
-        default=None,
-        description="identifier column found in the original and in the register, to tell subjects",
-    )
+    quasi: OneQuasi = None
+    subject: Subject = None
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     compares: ClassVar[bool] = True
@@ -66,28 +56,28 @@ class WrongMap(Measure):
             kind=self.kind,
             title="wrong-map against the subjects",
             value=share,
-            numbers={
-                "records": linked.n,
-                "subjects": n_subjects,
-                "holds": bool(linked.n > 2 and wrong.all()),
-                "records that point at one wrong subject": int(wrong.sum()),
-                "share that does not": share,
-                "records that cover their own subject": int(linked.covers.sum()),
-                "pseudo-entities": linked.pseudo_entities,
-            },
+            records=linked.n,
+            subjects=n_subjects,
+            holds=bool(linked.n > 2 and wrong.all()),
+            wrong=int(wrong.sum()),
+            share=share,
+            covered=int(linked.covers.sum()),
+            pseudo_entities=linked.pseudo_entities,
             frame=linked.frame(wrong=wrong),
             explanation="Wrong-map protection holds when each record could be just one subject, a wrong one.",
             linked=linked,
         )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class WrongMapResult(Result):
     """Which records point at one wrong subject; ``linked`` holds the detail as arrays."""
 
-    linked: Linked = None  # type: ignore[assignment]
-
-    @property
-    def holds(self) -> bool:
-        """Return True when every record points at one wrong subject."""
-        return bool(self.numbers["holds"])
+    records: int = shown("records")
+    subjects: int = shown("subjects")
+    holds: bool = shown("holds")
+    wrong: int = shown("records that point at one wrong subject")
+    share: float = shown("share that does not")
+    covered: int = shown("records that cover their own subject")
+    pseudo_entities: int = shown("pseudo-entities")
+    linked: Linked

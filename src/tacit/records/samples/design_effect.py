@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, Ints, not_numeric, read_numeric_column
+from tacit.data.values import not_numeric, read_numeric_column
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
@@ -60,12 +61,12 @@ class DesignEffect(Measure):
     on_household = "used"
     on_weight = "used"
     on_stratum = "used"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     axis: ClassVar[str] = "variance against a simple random sample of households"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
+    column_fields = ("columns", "household")
 
     def columns_of(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns whose means are estimated."""
@@ -74,10 +75,6 @@ class DesignEffect(Measure):
         schema = data.frame.collect_schema()
         roles = {*data.identifiers, data.weight, data.household, data.stratum}
         return tuple(c for c in data.columns if c not in roles and schema[c].is_numeric())
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return every column that the parameters name."""
-        return (*self.columns, *(() if self.household is None else (self.household,)))
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no numbers."""

@@ -15,10 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from tacit.arrays import Floats, Ints
 
 #: From this shape on the negative binomial is taken for a Poisson model.
 POISSON_FROM = 1e8

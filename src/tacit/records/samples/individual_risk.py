@@ -10,17 +10,26 @@ from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.margins import Totals, recode_totals
 from tacit.data.microdata import Microdata
 from tacit.data.values import not_numeric, read_numeric_column
 from tacit.engine.codes import Cells, Coded, dense_ids, wildcard_sizes
 from tacit.errors import InputError, InvalidParameter, RoleMissing, SdcError, SdcWarning
-from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt, Probability
+from tacit.fields import (
+    ColumnName,
+    ColumnNames,
+    EachQuasi,
+    MissingKeys,
+    PositiveFloat,
+    PositiveInt,
+    Probability,
+    WildcardShare,
+)
 from tacit.plot.chart import Chart
 from tacit.plot.families import columns
 from tacit.plot.lines import lines
@@ -37,8 +46,6 @@ from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Role
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Estimator = Literal["bf", "spree", "bf_spree"]
 
 WORDS = {
@@ -99,17 +106,9 @@ class IndividualRisk(Measure):
         le=1,
         description="the share of the population that was sampled, for data without weights",
     )
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default every one"
-    )
-    missing: Literal["category", "wildcard"] = Field(
-        default="category",
-        description="how a missing key value counts: as a value of its own, or as agreeing with every value",
-    )
-    alpha: Probability = Field(
-        default=1.0,
-        description="wildcard only: how much an agreeing record that lacks a key counts",
-    )
+    quasi: EachQuasi = None
+    missing: MissingKeys = "category"
+    alpha: WildcardShare = 1.0
     association: Totals | None = Field(
         default=None,
         description="SPREE: the old census, columns of keys and 'count'; by default counted in the register",
@@ -142,8 +141,6 @@ class IndividualRisk(Measure):
 
     on_household = "used"
     on_weight = "used"
-    on_stratum = "unused"
-    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"sampling_fraction": 0.1}
@@ -167,11 +164,9 @@ class IndividualRisk(Measure):
             )
         return self
 
-    def faults(self, data: Microdata) -> list[SdcError]:
+    def _faults(self, data: Microdata) -> list[SdcError]:
         """Add: no weights, or weights and a sampling fraction."""
-        found = super().faults(data)
-        if not isinstance(data, Microdata):
-            return found
+        found = super()._faults(data)
         if data.weight is not None:
             found += not_numeric(data, [data.weight], self.kind)
         if data.weight is None and self.sampling_fraction is None:
@@ -316,7 +311,7 @@ class RiskOfCells:
     population: Floats
     p: Floats
     risk: Floats
-    floored: npt.NDArray[np.bool_]
+    floored: Flags
     spree: Spree | None
 
     @property

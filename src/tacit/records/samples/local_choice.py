@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InputError
 from tacit.records.samples.local_counts import fit_around
 from tacit.records.samples.local_lattice import Lattice
 from tacit.records.samples.sample_models import Hood
 
-Ints = npt.NDArray[np.int64]
 #: Cells whose counts are foretold, and the largest neighbourhood that is tried.
 CENTRES, LARGEST = 400, 1100
 
@@ -99,9 +98,7 @@ def pick_centres(lattice: Lattice) -> tuple[Ints, Ints]:
     return places[inside], lattice.group[picked][inside]
 
 
-def foretell(
-    seen: Ints, mu: npt.NDArray[np.float64], a: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def foretell(seen: Ints, mu: Floats, a: Floats) -> Floats:
     """Return the log-probability of counts."""
     poisson = a <= 1e-8
     shape = 1 / np.where(poisson, 1.0, a)

@@ -12,19 +12,16 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
+from tacit.events import side_by_side
 from tacit.numerics import elementary
 from tacit.numerics.kernels import Kernels
 from tacit.records.samples.local_lattice import Lattice
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Values of a at which the profile likelihood is looked at.
 GRID = np.array([0.0, 0.02, 0.06, 0.2, 0.6, 2.0, 6.0, 20.0, 100.0, 1000.0])
@@ -360,12 +357,11 @@ def fit_around(
 
         parts = list(blocks(todo, max(1, BLOCK // len(offsets))))
         done = 0
-        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            for rows, made in zip(parts, pool.map(one, parts), strict=True):
-                out[rows] = made
-                used[rows] = t
-                done += len(rows)
-                tick(done / max(len(todo), 1))
+        for rows, made in zip(parts, side_by_side(one, parts, os.cpu_count() or 1), strict=True):
+            out[rows] = made
+            used[rows] = t
+            done += len(rows)
+            tick(done / max(len(todo), 1))
         todo = todo[out[todo, 3] == SEPARATED]
         if not len(todo) or not lower:
             break

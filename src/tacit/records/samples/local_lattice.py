@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from tacit.arrays import Flags, Floats, Ints
 
 #: Cells of a box around a centre at most.
 MOST = 1_000_000
@@ -73,10 +71,10 @@ def measure_offsets(offsets: Floats, metric: str) -> Floats:
 class Rule:
     """Cells that cannot be occupied: in some groups, at some places of each axis (all of them for None)."""
 
-    groups: npt.NDArray[np.bool_]
+    groups: Flags
     places: tuple[Ints | None, ...]
 
-    def names(self, groups: Ints, around: Ints) -> npt.NDArray[np.bool_]:
+    def names(self, groups: Ints, around: Ints) -> Flags:
         """Return which cells the rule names; ``around`` has the place of each on the last axis."""
         found = np.broadcast_to(self.groups[groups], around.shape[:-1])
         for axis, listed in enumerate(self.places):

@@ -14,7 +14,7 @@ from pydantic import Field
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, SdcError
-from tacit.fields import PositiveInt, Probability
+from tacit.fields import EachQuasi, PositiveInt, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.samples.fraction import population_size
@@ -72,14 +72,8 @@ class PopulationUniqueness(Measure):
     threshold: Probability = Field(
         default=0.01, description="largest share of population uniques that is accepted"
     )
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default every one"
-    )
+    quasi: EachQuasi = None
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     axis: ClassVar[str] = "share of the population that is unique"

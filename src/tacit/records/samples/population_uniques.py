@@ -11,12 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import digamma, poch
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from tacit.arrays import Floats, Ints
 
 #: Dankar et al. (2012): up to this sampling fraction Pitman's model was the most accurate.
 SMALL_FRACTION = 0.1

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from tacit.arrays import Floats, Ints
 
 #: Below this f, and for p below a half, the recursion from f = 1 is used; beyond, the series ends soon.
 FEW = 40

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InputError, RoleMissing
 from tacit.records.samples.frequency_risk import CellRisks, gamma_risk
 from tacit.records.samples.local_counts import SEPARATED, LocalFit, fit_around
@@ -17,8 +17,6 @@ from tacit.records.samples.local_lattice import Lattice, Rule, neighbourhood
 from tacit.records.samples.sample_table import SampleTable
 from tacit.stats import loglinear
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Tick = Callable[[float], None]
 #: The widest span of whole numbers for which a gap between values is kept as a gap.
 SPAN = 1 << 20

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 from scipy.stats import rankdata
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.margins import Totals, columns_of
 from tacit.data.microdata import Microdata
 from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError
-from tacit.fields import ColumnName, ColumnNames, NaturalInt, PositiveFloat, PositiveInt
+from tacit.fields import ColumnName, ColumnNames, EachQuasi, NaturalInt, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.lines import histogram
 from tacit.records.samples.frequency_risk import CellRisks, gamma_risk, poisson_risk
@@ -44,7 +44,6 @@ from tacit.spec import Companions, Measure, Role
 if TYPE_CHECKING:
     from tacit.records.samples.sample_comparison import SampleComparison
 
-Floats = npt.NDArray[np.float64]
 TAKEN = "Keys that hold numbers were taken to be ordinal; if some are codes without an order, name the others with ordinal=[...]."
 #: Degrees of the local polynomial among which the data choose.
 DEGREES = (0, 1, 2, 3)
@@ -157,14 +156,10 @@ class SampleRisk(Measure):
         default=0,
         description="groups of a jackknife that adds the uncertainty of the fit to the standard errors; 0 for none",
     )
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default every one"
-    )
+    quasi: EachQuasi = None
 
     on_household = "used"
     on_weight = "used"
-    on_stratum = "unused"
-    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     axis: ClassVar[str] = "expected correct matches over records"
@@ -368,9 +363,7 @@ class SampleRisk(Measure):
         squares = ((spread - spread.mean(axis=0)) ** 2).sum(axis=0)
         return np.asarray((groups - 1) / groups * squares / fay**2)
 
-    def refit_means(
-        self, table: SampleTable, fitted: Fitted, out: npt.NDArray[np.bool_], groups: int
-    ) -> CellRisks:
+    def refit_means(self, table: SampleTable, fitted: Fitted, out: Flags, groups: int) -> CellRisks:
         """Return the risks of the sample uniques by a log-linear model in which one group counts less.
 
         It counts for half and the others for more (Fay), so that no margin becomes empty.
@@ -380,9 +373,7 @@ class SampleRisk(Measure):
         made = fit_poisson(table.reweighted(factor), fitted.margins, self.weighting)
         return poisson_risk(table.n[alone], made.mu[alone], table.fraction[alone])
 
-    def refit_local(
-        self, table: SampleTable, fitted: Fitted, out: npt.NDArray[np.bool_], groups: int
-    ) -> CellRisks:
+    def refit_local(self, table: SampleTable, fitted: Fitted, out: Flags, groups: int) -> CellRisks:
         """Return the risks of the sample uniques by the local model fitted without one group of records.
 
         The local model is about whole counts, so that the group is left out, and means are scaled up to the whole sample.
@@ -414,10 +405,10 @@ class Part:
     fitted: Fitted
     risks: CellRisks
     errors: tuple[float, float]
-    truth: npt.NDArray[np.int64] | None
+    truth: Ints | None
 
     @property
-    def alone(self) -> npt.NDArray[np.bool_]:
+    def alone(self) -> Flags:
         """Return which fitted cells are sample uniques."""
         return np.asarray(self.table.n[self.fitted.cells] == 1)
 

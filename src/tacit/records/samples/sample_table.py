@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.margins import COUNT, check_agreement, columns_of, differ, place_totals
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Coded, dense_ids, encode
@@ -17,8 +18,6 @@ from tacit.errors import ColumnNotFound, InputError, RoleMissing
 from tacit.records.samples.fraction import population_size
 from tacit.stats.margins import fit_proportionally
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 #: Weights within a cell that differ by more than this factor are told of.
 VARIES = 3.0
 
@@ -72,7 +71,7 @@ class SampleTable:
         return tuple(len(v) for v in self.values)
 
     @property
-    def uniques(self) -> npt.NDArray[np.bool_]:
+    def uniques(self) -> Flags:
         """Return which cells hold one record."""
         return self.n == 1
 

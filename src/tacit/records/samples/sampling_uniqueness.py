@@ -9,11 +9,12 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Ints, read_numeric_column
+from tacit.data.values import read_numeric_column
 from tacit.errors import InputError
-from tacit.fields import Probability
+from tacit.fields import EachQuasi, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.samples.population_uniques import SizeCounts, estimate_all
@@ -49,14 +50,9 @@ class SamplingUniqueness(Measure):
         default=None, description="share of the population that is taken"
     )
     threshold: Probability = Field(default=0.1, description="largest share that is accepted")
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default every one"
-    )
+    quasi: EachQuasi = None
 
-    on_household = "unused"
     on_weight = "used"
-    on_stratum = "unused"
-    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     axis: ClassVar[str] = "share of population uniques among sample uniques"

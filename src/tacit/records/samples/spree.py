@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Floats, Ints
 from tacit.data.margins import (
     COUNT,
     check_agreement,
@@ -26,8 +26,6 @@ from tacit.engine.codes import Cells, Coded, combine_codes, encode
 from tacit.errors import InputError, LimitReached, SdcWarning
 from tacit.stats.margins import fit_proportionally
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Table = Mapping[str, tuple[Any, ...]]
 
 #: Cells of a whole table at most, where zeros are to be filled.

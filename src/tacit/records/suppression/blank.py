@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Floats
 from tacit.context import Context
 from tacit.data.block import read_block
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, not_numeric
+from tacit.data.values import not_numeric
 from tacit.errors import Infeasible, InputError, SdcError
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt
 from tacit.records.noise.add_noise import noise
@@ -80,13 +81,12 @@ class Blank(Method):
     )
 
     on_household = "records"
-    on_weight = "kept"
-    on_stratum = "kept"
     on_links = "records"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("suppression (tuple)", "sampling")
     example: ClassVar[Mapping[str, Any]] = {"response": "income", "sd": 10, "upper": 0.8}
+    column_fields = ("blanked",)
 
     @model_validator(mode="after")
     def _consistent(self) -> Blank:
@@ -106,10 +106,6 @@ class Blank(Method):
     def blanked(self) -> tuple[str, ...]:
         """Return the columns blanked on."""
         return (*([self.response] if self.response else []), *self.covariates)
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns blanked on."""
-        return self.blanked
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns without numbers, a name that is taken."""

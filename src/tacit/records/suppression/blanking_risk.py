@@ -14,8 +14,7 @@ from pydantic import Field, model_validator
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import shared_positions
-from tacit.data.values import not_numeric, read_numeric_column, row_numbers
-from tacit.errors import SdcError
+from tacit.data.values import read_numeric_column, row_numbers
 from tacit.fields import ColumnName, ColumnNames
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -59,23 +58,16 @@ class BlankingRisk(Measure):
         description="divide by the expected number of risky records instead of their number",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "upper": 0.8}
+    number_fields = ("columns",)
 
     @model_validator(mode="after")
     def _consistent(self) -> BlankingRisk:
         if self.lower >= self.upper:
             raise ValueError("lower must lie below upper")
         return self
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> BlankingRiskResult:
         del ctx

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.numerics.kernels import Kernels
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 #: A difference in weight, as a share of all weights, that does not count.
 SLIGHT = 1e-12

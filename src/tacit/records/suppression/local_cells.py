@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import Infeasible
 from tacit.numerics.kernels import Kernels
 from tacit.records.suppression.local_each import choose_lightest, hide_in_rounds
@@ -19,9 +20,6 @@ from tacit.records.suppression.local_lighten import lighten
 from tacit.records.suppression.local_problem import (
     MISSING,
     NOT_ENOUGH,
-    Flags,
-    Floats,
-    Ints,
     Problem,
     Tick,
     agreement,

@@ -6,14 +6,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import Infeasible
 from tacit.records.suppression.local_lighten import lighten
 from tacit.records.suppression.local_problem import (
     MISSING,
     NOT_ENOUGH,
-    Flags,
-    Floats,
-    Ints,
     Problem,
     Tick,
     View,

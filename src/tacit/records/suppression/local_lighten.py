@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.numerics.kernels import Kernels
 from tacit.records.suppression.local_problem import (
     MISSING,
-    Flags,
-    Floats,
-    Ints,
     Problem,
     column_sets,
     distinct_rows,

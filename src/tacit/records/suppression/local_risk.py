@@ -8,18 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.engine.codes import Cells, Coded, wildcard_sizes
 from tacit.errors import Infeasible
 from tacit.records.samples.posterior import expected_inverse, share_sampled
-from tacit.records.suppression.local_problem import (
-    MISSING,
-    Demand,
-    Flags,
-    Floats,
-    Ints,
-    Problem,
-    distinct_rows,
-)
+from tacit.records.suppression.local_problem import MISSING, Demand, Problem, distinct_rows
 
 #: Room for the last binary digits.
 SLACK = 1e-12

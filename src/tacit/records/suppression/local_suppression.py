@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.microdata import Microdata
@@ -25,9 +26,6 @@ from tacit.records.suppression.local_each import suppress_each
 from tacit.records.suppression.local_problem import (
     MISSING,
     Demand,
-    Flags,
-    Floats,
-    Ints,
     Problem,
     bound_by_classes,
     bound_by_records,
@@ -144,7 +142,6 @@ class LocalSuppression(Method):
 
     on_household = "together"
     on_weight = "option"
-    on_stratum = "kept"
     on_links = "suppressed"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("suppression (cell)",)

@@ -69,8 +69,6 @@ class Suppress(Method):
     )
 
     on_household = "together"
-    on_weight = "kept"
-    on_stratum = "kept"
     on_links = "suppressed"
     techniques: ClassVar[tuple[str, ...]] = ("suppression",)
     example: ClassVar[Mapping[str, Any]] = {"threshold": 2}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.stats.moments import Floats, Ints
+from tacit.arrays import Floats, Ints
 
 
 def microaggregated_swap(y: Floats, w: Floats, permutation: Ints) -> Floats:

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.block import Missing, read_block
 from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
-from tacit.data.values import Flags, Floats, Ints, classes, not_numeric
+from tacit.data.values import classes, not_numeric
 from tacit.errors import (
     DisclosureRefused,
     Infeasible,
@@ -71,18 +72,13 @@ class MicroaggregatedSwap(Method):
         "of by, joined by ' x '), to which place 1..n of the sorted cell each sorted record's weight goes",
     )
 
-    on_household = "apart"
     on_weight = "used"
     on_stratum = "by"
-    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("swap values", "microaggregation")
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "by": ["sex"]}
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns masked and those that form cells."""
-        return (*self.columns, *self.by)
+    column_fields = ("columns", "by")
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns without numbers, cells made of masked columns."""

@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.block import list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs
-from tacit.data.values import Floats, not_numeric
+from tacit.data.values import not_numeric
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName, PositiveInt
 from tacit.plot.chart import Chart
@@ -70,10 +71,6 @@ class RankBounds(Measure):
         default=1000, description="simulated swaps for the posterior of the original rank"
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "percent": 20, "repeats": 200}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics.kernels import Kernels
-from tacit.stats.moments import Floats, Ints
 
 
 def rank_partners(n: int, window: int, rng: np.random.Generator) -> Ints:

@@ -11,17 +11,17 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.block import Missing, list_maskable_columns
 from tacit.data.in_blocks import constant_in_households, units_in_memory
 from tacit.data.microdata import Microdata
-from tacit.data.values import Numbers, as_numbers, not_numeric
+from tacit.data.values import Numbers, as_numbers, target_faults
 from tacit.errors import DisclosureRefused, InputError, SdcError, WeakProtection
 from tacit.fields import ColumnName, ColumnNames, Secret
 from tacit.records.swapping.rank_pairs import rank_partners
 from tacit.registry import register
 from tacit.spec import Method
-from tacit.stats.moments import Ints
 from tacit.stats.ranks import rank, restore_record_order
 from tacit.treatment import OnLinks
 
@@ -87,8 +87,6 @@ class RankSwap(Method):
     )
 
     on_household = "together"
-    on_weight = "kept"
-    on_stratum = "kept"
     on_links = "carried"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
@@ -120,14 +118,8 @@ class RankSwap(Method):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nothing to swap, columns without numbers."""
-        found = super().faults(data)
-        if found:
-            return found
-        if not self.targets(data):
-            found.append(
-                InputError("rank_swap: the data have no numeric column to swap; name columns")
-            )
-        return [*found, *not_numeric(data, self.targets(data), self.kind)]
+        lack = "the data have no numeric column to swap; name columns"
+        return super().faults(data) or [*target_faults(data, self.targets(data), self.kind, lack)]
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns swapped."""

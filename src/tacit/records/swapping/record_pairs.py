@@ -12,10 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.numerics.kernels import Kernels
-from tacit.stats.moments import Flags, Floats, Ints
 
 #: Weights are whole numbers up to this, so that sums are exact.
 UNIT = 1 << 20
@@ -326,7 +325,7 @@ class Line:
         return np.asarray(partner != np.arange(len(partner)))
 
 
-def find_stretches(cut: npt.NDArray[np.bool_]) -> Ints:
+def find_stretches(cut: Flags) -> Ints:
     """Return first place and end of the stretch of each place; ``cut`` marks where a new one begins."""
     starts = np.flatnonzero(np.r_[True, cut])
     ends = np.r_[starts[1:], len(cut) + 1]

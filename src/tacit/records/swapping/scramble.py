@@ -43,11 +43,8 @@ class Scramble(Method):
     kind: Literal["scramble"] = "scramble"
 
     on_household = "records"
-    on_weight = "kept"
-    on_stratum = "kept"
     on_links = "records"
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("scramble tuples",)
 
     @property

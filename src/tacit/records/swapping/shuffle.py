@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.block import Block, Missing, format_columns, list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
-from tacit.data.values import Ints, not_numeric
+from tacit.data.values import target_faults
 from tacit.errors import Approximate, DisclosureRefused, InputError, SdcError, WeakProtection
 from tacit.fields import ColumnName, ColumnNames
 from tacit.records.swapping.shuffling import (
@@ -28,7 +29,6 @@ from tacit.records.swapping.shuffling import (
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.stats.dummies import cross
-from tacit.stats.moments import Flags, Floats
 
 #: Dummies of all given columns together at most.
 MOST_DUMMIES = 300
@@ -94,14 +94,12 @@ class Shuffle(Method):
         description="refuse columns with missing values, or keep records with one as they are and shuffle the rest",
     )
 
-    on_household = "apart"
-    on_weight = "kept"
-    on_stratum = "kept"
     on_links = "carried"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("swap values",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "given": ["age", "sex"]}
+    column_fields = ("columns", "given")
 
     @model_validator(mode="after")
     def _consistent(self) -> Shuffle:
@@ -114,24 +112,14 @@ class Shuffle(Method):
             raise ValueError("the engine lhs keeps rank correlations; give correlation='spearman'")
         return self
 
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns shuffled and those given."""
-        return (*(self.columns or ()), *self.given)
-
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns shuffled."""
         return self.columns or tuple(c for c in list_maskable_columns(data) if c not in self.given)
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nothing to shuffle, columns without numbers."""
-        found = super().faults(data)
-        if found:
-            return found
-        if not self.targets(data):
-            found.append(
-                InputError("shuffle: the data have no numeric column to shuffle; name columns")
-            )
-        return [*found, *not_numeric(data, self.targets(data), self.kind)]
+        lack = "the data have no numeric column to shuffle; name columns"
+        return super().faults(data) or [*target_faults(data, self.targets(data), self.kind, lack)]
 
     # -- the work ----------------------------------------------------------------------------
 

@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics import algebra
 from tacit.numerics.algebra import cholesky, dot, eigvalsh
 from tacit.stats.dummies import Design, cross, solve
-from tacit.stats.moments import Floats, Ints, factor
+from tacit.stats.moments import factor
 from tacit.stats.ranks import (
     Ranking,
     nearest_correlation,

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.in_blocks import draws_of, strata, ticker
 from tacit.data.microdata import Microdata
-from tacit.data.values import Ints
 from tacit.engine.base import ROW, Engine
 from tacit.engine.blocks import Done
 from tacit.engine.relational import Frame, N, count_rows, counts
@@ -58,14 +58,13 @@ class Swap(Method):
         default=(), description="exchange only between records that agree on these columns"
     )
 
-    on_household = "apart"
-    on_weight = "kept"
     on_stratum = "by"
     on_links = "carried"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("swap values",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["job"], "share": 0.5}
+    column_fields = ("columns", "within")
 
     @model_validator(mode="after")
     def _consistent(self) -> Swap:
@@ -78,9 +77,9 @@ class Swap(Method):
             raise ValueError("within must not hold a column that is exchanged")
         return self
 
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns exchanged and those that must agree."""
-        return (*self.columns, *self.within)
+    def stated_share(self) -> float | None:
+        """Return the share that is to change."""
+        return self.share
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns exchanged."""

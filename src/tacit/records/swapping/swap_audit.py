@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, weights_of
-from tacit.data.values import Floats, Ints, classes, not_numeric
-from tacit.errors import ColumnNotFound, InputError, SdcError
+from tacit.data.values import classes
+from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames, PositiveInt
 from tacit.records.swapping.microaggregated_swap import name_cells
 from tacit.registry import register
@@ -55,19 +56,10 @@ class SwapAudit(Measure):
 
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
-    on_household = "unused"
     on_weight = "used"
-    on_stratum = "unused"
-    on_links = "unused"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "by": ["sex"]}
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns masked; cells are those of the original."""
-        return self.columns
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
+    number_fields = ("columns",)
+    column_fields = ("columns",)
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> Result:
         original = other.original

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field, model_validator
 from scipy.spatial import cKDTree
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.values import not_numeric, read_numeric_column
@@ -25,15 +25,11 @@ from tacit.errors import (
     SdcError,
     WeakProtection,
 )
-from tacit.fields import ColumnName, ColumnNames, PositiveInt, Probability, Secret
+from tacit.fields import ColumnName, ColumnNames, HouseholdColumn, PositiveInt, Probability, Secret
 from tacit.numerics.algebra import norm
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.treatment import OnHousehold
-
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 
 
 @register
@@ -83,13 +79,9 @@ class SwapHouseholds(Method):
         description="draw households with a member in a small class on the keys first",
     )
     small: PositiveInt = Secret(2, description="largest class size that counts as small")
-    household: ColumnName | None = Field(
-        default=None,
-        description="the household of each record; by default the data's household column",
-    )
+    household: HouseholdColumn = None
 
     on_household = "units"
-    on_weight = "kept"
     on_stratum = "by"
     on_links = "carried"
     random: ClassVar[bool] = True
@@ -115,6 +107,10 @@ class SwapHouseholds(Method):
     def moved(self) -> tuple[str, ...]:
         """Return all columns whose values are exchanged."""
         return (*self.columns, *self.along)
+
+    def stated_share(self) -> float | None:
+        """Return the share that is to change."""
+        return self.share
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns that are exchanged."""

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.values import read_numeric_column
@@ -27,7 +28,6 @@ from tacit.records.swapping.record_pairs import swap_partners
 from tacit.records.swapping.swap_households import Households, code_tuples, composition, households
 from tacit.registry import register
 from tacit.spec import Method
-from tacit.stats.moments import Flags, Floats, Ints
 from tacit.treatment import OnHousehold
 
 
@@ -97,8 +97,6 @@ class SwapRecords(Method):
     )
 
     on_household = "units"
-    on_weight = "kept"
-    on_stratum = "kept"
     on_links = "carried"
     random: ClassVar[bool] = True
     moves_together: ClassVar[bool] = True
@@ -137,6 +135,10 @@ class SwapRecords(Method):
         own = () if self.household is None else (self.household,)
         named = (*self.hierarchy, *profiles, *(self.risk_columns or ()), *self.risk)
         return tuple(dict.fromkeys((*named, *self.carry_along, *own)))
+
+    def stated_share(self) -> float | None:
+        """Return the share that is to change."""
+        return self.swap_rate
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns exchanged."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.arrays import Floats
 from tacit.records.swapping.rank_pairs import KERNELS
-from tacit.stats.moments import Floats
 
 
 def window_bounds(released: Floats, window: int) -> tuple[Floats, Floats]:

@@ -12,17 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import (
-    Flags,
-    Floats,
-    Ints,
-    Numbers,
-    as_numbers,
-    not_numeric,
-    unused_row_number,
-)
+from tacit.data.values import Numbers, as_numbers, not_numeric, unused_row_number
 from tacit.engine.base import ROW
 from tacit.errors import Infeasible, InputError, SdcError, WeakProtection
 from tacit.fields import ColumnName, PositiveInt
@@ -83,13 +76,12 @@ class AddTuples(Method):
     )
 
     on_household = "records"
-    on_weight = "kept"
-    on_stratum = "kept"
     on_links = "carried"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("add tuples", "scramble tuples")
     example: ClassVar[Mapping[str, Any]] = {"n": 3}
+    column_fields = ("quantities",)
 
     @model_validator(mode="after")
     def _one_size(self) -> AddTuples:
@@ -101,10 +93,6 @@ class AddTuples(Method):
         """Return the linked columns, which would give a made-up record away if they were drawn apart."""
         linked = [c for group in data.links if data.household not in group for c in group]
         return tuple(linked) if self.how == "columns" else ()
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns named as quantities."""
-        return self.quantities
 
     @property
     def cuts_links(self) -> bool:
@@ -197,7 +185,7 @@ class AddTuples(Method):
         return pa.table(columns, schema=table.schema)
 
     def quantity(
-        self, real: Numbers, picked: npt.NDArray[np.int64], column: str, rng: np.random.Generator
+        self, real: Numbers, picked: Ints, column: str, rng: np.random.Generator
     ) -> pa.Array:
         """Return the made-up values of one quantity."""
         known = real.values[real.known]

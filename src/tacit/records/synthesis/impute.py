@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.block import read_block
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, Ints, as_numbers, classes, not_numeric
+from tacit.data.values import as_numbers, classes, not_numeric
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName, ColumnNames
 from tacit.registry import register
@@ -50,14 +51,12 @@ class Impute(Method):
         default=(), description="nearest and regression: the complete numeric columns to go by"
     )
 
-    on_household = "apart"
-    on_weight = "kept"
     on_stratum = "by"
-    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("substitution",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income", "job"]}
+    column_fields = ("columns", "by", "given")
 
     @model_validator(mode="after")
     def _consistent(self) -> Impute:
@@ -68,10 +67,6 @@ class Impute(Method):
         if set(self.columns) & {*self.by, *self.given}:
             raise ValueError("a column cannot be filled and gone by at once")
         return self
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns filled and gone by."""
-        return (*self.columns, *self.by, *self.given)
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: numbers needed where there are none."""

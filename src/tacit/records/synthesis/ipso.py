@@ -9,10 +9,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Floats
 from tacit.context import Context
 from tacit.data.block import Missing, list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, not_numeric
+from tacit.data.values import not_numeric
 from tacit.errors import DisclosureRefused, Infeasible, InputError, SdcError, WeakProtection
 from tacit.fields import ColumnName, ColumnNames
 from tacit.records.synthesis.sufficient import (
@@ -73,14 +74,11 @@ class Ipso(Method):
         description="refuse columns with missing values, or keep records with one as they are and replace the rest",
     )
 
-    on_household = "apart"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("synthetic values",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "given": ["age", "sex"]}
+    column_fields = ("columns", "given")
 
     @model_validator(mode="after")
     def _consistent(self) -> Ipso:
@@ -91,10 +89,6 @@ class Ipso(Method):
         if self.noise and self.variant != "A":
             raise ValueError("noise is for variant A; B and C draw their own")
         return self
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns replaced and those given."""
-        return (*self.columns, *self.given)
 
     def conditions(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns on which the others are regressed."""

@@ -10,10 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.block import Block, format_columns, list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
-from tacit.data.values import Numbers, not_numeric, unused_row_number
+from tacit.data.values import Numbers, target_faults, unused_row_number
 from tacit.engine.base import ROW
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnNames, PositiveInt
@@ -21,7 +22,7 @@ from tacit.numerics.algebra import cholesky, dot, solve
 from tacit.records.swapping.shuffling import refine_scores, repair_correlations, standard, with_ones
 from tacit.registry import register
 from tacit.spec import Method
-from tacit.stats.moments import Floats, factor
+from tacit.stats.moments import factor
 from tacit.stats.ranks import (
     normal_scores,
     pearson,
@@ -93,16 +94,14 @@ class LatinHypercube(Method):
         """Return the columns of the synthetic file."""
         return self.columns or list_maskable_columns(data)
 
+    def removes(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns that are not synthesised."""
+        return tuple(c for c in data.columns if c not in self.targets(data))
+
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no column to synthesise, columns without numbers."""
-        found = super().faults(data)
-        if found:
-            return found
-        if not self.targets(data):
-            found.append(
-                InputError("latin_hypercube: the data have no numeric column; name columns")
-            )
-        return [*found, *not_numeric(data, self.targets(data), self.kind)]
+        lack = "the data have no numeric column; name columns"
+        return super().faults(data) or [*target_faults(data, self.targets(data), self.kind, lack)]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         columns = self.targets(data)

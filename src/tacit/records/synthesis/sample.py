@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.in_blocks import Change, Draws, change_records, draws_of, strata, ticker
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, Ints, as_numbers
+from tacit.data.values import as_numbers
 from tacit.engine.base import ROW
 from tacit.engine.blocks import Done
 from tacit.engine.class_index import ClassIndex
@@ -58,9 +59,9 @@ class Sample(Method):
     on_stratum = "by"
     on_links = "records"
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("sampling",)
     example: ClassVar[Mapping[str, Any]] = {"share": 0.5}
+    column_fields = ("within",)
 
     @model_validator(mode="after")
     def _one_size(self) -> Sample:
@@ -71,10 +72,6 @@ class Sample(Method):
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the weight, which is raised."""
         return data.with_role("weight")
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns of the strata."""
-        return self.within
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: more records asked for than there are."""

@@ -8,17 +8,18 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Floats
 from tacit.context import Context
 from tacit.data.block import Block, Missing, read_block
 from tacit.data.microdata import Microdata
-from tacit.data.values import classes, not_numeric
-from tacit.errors import DisclosureRefused, InputError, SdcError
+from tacit.data.values import classes
+from tacit.errors import DisclosureRefused, InputError
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, Probability, Secret
 from tacit.numerics.algebra import dot, lstsq, svd
 from tacit.numerics.elementary import arcsinh, ndtr, ndtri, sinh
 from tacit.registry import register
 from tacit.spec import Method
-from tacit.stats.moments import Flags, Floats, scale_of
+from tacit.stats.moments import scale_of
 from tacit.stats.robust import robust_distances
 
 #: Relative size below which a singular value counts as zero.
@@ -73,10 +74,6 @@ class SimulateBounded(Method):
     )
     whole: bool = Field(default=True, description="keep whole-number columns whole")
 
-    on_household = "apart"
-    on_weight = "kept"
-    on_stratum = "kept"
-    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("substitution",)
@@ -85,6 +82,8 @@ class SimulateBounded(Method):
         "given": ["age"],
         "unusual": 0.2,
     }
+    number_fields = ("columns",)
+    column_fields = ("columns", "given")
 
     @model_validator(mode="after")
     def _consistent(self) -> SimulateBounded:
@@ -97,14 +96,6 @@ class SimulateBounded(Method):
                 "one column alone leaves the model without predictors; name given columns"
             )
         return self
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns simulated and conditioned on."""
-        return (*self.columns, *self.given)
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         block = read_block(data, self.columns, self.kind, missing=self.missing)

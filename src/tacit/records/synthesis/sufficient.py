@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Floats
 from tacit.errors import InputError
 from tacit.numerics.algebra import dot, lstsq, solve, svd
-from tacit.stats.moments import TOLERANCE, Floats, factor, scale_of
+from tacit.stats.moments import TOLERANCE, factor, scale_of
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.base import Action
@@ -19,7 +20,7 @@ from tacit.data.margins import Totals
 from tacit.data.margins import columns_of as columns_of_totals
 from tacit.data.microdata import Microdata
 from tacit.data.roles import Column
-from tacit.data.values import Floats, Ints, read_numeric_column, unused_row_number
+from tacit.data.values import read_numeric_column, unused_row_number
 from tacit.data.where import WhereRule
 from tacit.data.where import columns_of as columns_of_rule
 from tacit.engine.base import ROW
@@ -540,7 +541,7 @@ class Synthesise(Method):
     ) -> Redraw:
         """Fit the model of all columns together."""
         replaced = [c for c in self.replaced(data) if c not in self.sums]
-        ctx.tick("synthesise: fitting", 0.0)
+        ctx.tick("fitting", 0.0)
         if self.method == "copula":
             given = [c for c in variables if c not in replaced and c not in self.sums]
             return draw_copula(

@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.copies import split_copies
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, weights_of
-from tacit.data.values import Floats, Ints, not_numeric
+from tacit.data.values import not_numeric
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName, ColumnNames, Probability
 from tacit.plot.chart import Chart
@@ -82,10 +83,8 @@ class SyntheticEstimates(Measure):
     )
     level: float = Field(default=0.95, gt=0.5, lt=1, description="level of the intervals")
 
-    on_household = "unused"
     on_weight = "used"
     on_stratum = "used"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "higher"
@@ -135,7 +134,7 @@ class SyntheticEstimates(Measure):
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> Result:
         self.check(other.original)
         cuts = self.cuts(other.original)
-        ctx.tick("synthetic_estimates: original", 0.1)
+        ctx.tick("estimating from the original", 0.1)
         truth = list(self.estimates(other.original, cuts))
         copies = [list(self.estimates(c, cuts)) for c in split_copies(data)]
         way = self.synthesis or synthesis_of(data)

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.lined_up import Files, Side, line_up, pick, shared_columns
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, Ints
 from tacit.errors import InputError, require
 from tacit.fields import ColumnName, ColumnNames, PositiveInt
 from tacit.registry import register
@@ -52,10 +52,6 @@ class TrainOnSynthetic(Measure):
         default=50_000, description="records that a model learns from, at most"
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     takes_control: ClassVar[bool] = True
@@ -63,10 +59,7 @@ class TrainOnSynthetic(Measure):
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"target": "income", "columns": ["sex", "age"]}
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the target and what it is predicted from."""
-        return (*((self.target,) if self.target else ()), *(self.columns or ()))
+    column_fields = ("target", "columns")
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> Result:
         beside = [other.original, *([other.control] if other.control is not None else [])]
@@ -93,7 +86,7 @@ class TrainOnSynthetic(Measure):
             raise InputError("train_on_synthetic: too few records have a known target")
         scores = []
         for i, side in enumerate((synthetic, learn)):
-            ctx.tick("train_on_synthetic: learning", i / 2)
+            ctx.tick("learning", i / 2)
             scores.append(
                 self.score(files, side.take(pick(len(side), self.records, ctx.rng)), test, ctx)
             )

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, shared_numeric
-from tacit.data.values import Floats, not_numeric
-from tacit.errors import ColumnNotFound, InputError, SdcError
+from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.heat import change_map
@@ -56,19 +56,12 @@ class CorrelationChange(Measure):
         description="which of the two correlations gives the value and the chart",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
+    number_fields = ("columns",)
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> CorrelationChangeResult:
         shared = shared_numeric(other.original, data)

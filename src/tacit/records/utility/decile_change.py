@@ -12,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric, weights_of
-from tacit.data.values import Floats, Ints, classes, not_numeric
-from tacit.errors import ColumnNotFound, InputError, SdcError
+from tacit.data.values import classes
+from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -62,28 +63,20 @@ class DecileChange(Measure):
         default=SIZES, description="limits between the classes of cell sizes in the summary"
     )
 
-    on_household = "unused"
     on_weight = "used"
     on_stratum = "by"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    number_fields = ("columns",)
+    column_fields = ("columns", "by")
 
     @model_validator(mode="after")
     def _ascending(self) -> DecileChange:
         if list(self.sizes) != sorted(set(self.sizes)) or any(s < 1 for s in self.sizes):
             raise ValueError("sizes must be ascending numbers of records")
         return self
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns compared and those that form cells."""
-        return (*self.columns, *self.by)
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> DecileChangeResult:
         original = other.original

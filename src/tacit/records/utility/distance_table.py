@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats
 from tacit.errors import InputError
 from tacit.fields import ColumnNames
 from tacit.plot.chart import Chart
@@ -90,10 +90,6 @@ class DistanceTable(Measure):
     value: Object = Field(default="correlation", description="the row that results are compared by")
     error: Error = Field(default="mae", description="the error that results are compared by")
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"

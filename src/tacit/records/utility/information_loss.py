@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats
 from tacit.errors import ColumnNotFound, SdcError
 from tacit.fields import ColumnName, ColumnNames, NaturalInt
 from tacit.plot.chart import Chart
@@ -147,10 +147,7 @@ class InformationLoss(Measure):
         description="groups of records left out in turn for standard errors of the measures; 0: no standard errors",
     )
 
-    on_household = "unused"
     on_weight = "used"
-    on_stratum = "unused"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"

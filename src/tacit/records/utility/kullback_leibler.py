@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, weights_of
-from tacit.data.values import Floats, Ints
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames
 from tacit.plot.chart import Chart
@@ -61,10 +61,7 @@ class KullbackLeibler(Measure):
     )
     bins: int = Field(default=10, ge=2, le=1000, description="cells of a column of numbers")
 
-    on_household = "unused"
     on_weight = "used"
-    on_stratum = "unused"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"

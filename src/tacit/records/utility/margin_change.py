@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.lined_up import Files, line_up, shared_columns
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
-from tacit.data.values import Floats, Ints
 from tacit.fields import ColumnNames, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.heat import change_map
@@ -52,10 +52,7 @@ class MarginChange(Measure):
     ways: Literal[1, 2, 3] = Field(default=3, description="columns of a margin, at most")
     bins: PositiveInt = Field(default=5, ge=2, description="cells of a column of numbers")
 
-    on_household = "unused"
     on_weight = "used"
-    on_stratum = "unused"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
@@ -78,7 +75,7 @@ class MarginChange(Measure):
                 margins = [margins[i] for i in at]
             for i, margin in enumerate(margins):
                 if i % 50 == 0:
-                    ctx.tick(f"margin_change: margins of {size}", i / len(margins))
+                    ctx.tick(f"margins of {size}", i / len(margins))
                 rows.append((size, margin, distance(cells, shares, margin)))
         return result_of(self.kind, files, rows, ways)
 

@@ -9,11 +9,12 @@ from typing import Literal
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.data.block import format_columns, shared_maskable
 from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, weights_of
-from tacit.data.values import Floats, Ints, not_numeric
+from tacit.data.values import not_numeric
 from tacit.errors import ColumnNotFound, InputError
 
 Missing = Literal["skip", "refuse"]

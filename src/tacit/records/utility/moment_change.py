@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric
-from tacit.data.values import Floats, not_numeric
-from tacit.errors import ColumnNotFound, InputError, SdcError
+from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars, before_after
@@ -51,18 +51,11 @@ class MomentChange(Measure):
         description="the columns compared; by default all numeric ones of original and release",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
+    number_fields = ("columns",)
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> MomentChangeResult:
         shared = shared_numeric(other.original, data)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.data.values import Floats, Ints
+from tacit.arrays import Floats, Ints
 from tacit.stats.designs import dummies
 from tacit.stats.propensity import FOLDS
 

@@ -15,10 +15,10 @@ import pyarrow as pa
 from pydantic import Field
 from scipy.stats import chi2
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix
-from tacit.data.values import Floats, Ints
 from tacit.errors import Approximate, ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames, NaturalInt, PositiveInt
 from tacit.plot.chart import Chart
@@ -106,10 +106,6 @@ class Propensity(Measure):
         default=1_000_000, description="records of each file used at most, drawn at random above"
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
@@ -119,10 +115,10 @@ class Propensity(Measure):
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> PropensityResult:
         original = other.original
         columns = self.seen(original, data)
-        ctx.tick("propensity: reading both files")
+        ctx.tick("reading both files")
         pool = self.pool(original, data, columns, ctx.rng)
         score = self.scorer(pool, ctx)
-        ctx.tick("propensity: fitting", 0.1)
+        ctx.tick("fitting", 0.1)
         found = score(pool.r)
         n = PERMUTATIONS if self.model != "logistic" else 0
         n = n if self.n_permutations is None else self.n_permutations

@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, Ints, classes, not_numeric, read_numeric_column
-from tacit.errors import ColumnNotFound, InputError, SdcError
+from tacit.data.values import classes, read_numeric_column
+from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -58,21 +59,12 @@ class CellSpread(Measure):
         default=None, description="values below this do harm; a number, or one for each category"
     )
 
-    on_household = "unused"
-    on_weight = "unused"
     on_stratum = "by"
-    on_links = "unused"
     better: ClassVar[Literal["lower", "higher"] | None] = "higher"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"column": "income", "by": ["sex"], "above": 60}
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the column measured and those that form cells."""
-        return (self.column, *self.by)
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: a column without numbers."""
-        return [*super().faults(data), *not_numeric(data, [self.column], self.kind)]
+    number_fields = ("column",)
+    column_fields = ("column", "by")
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> CellSpreadResult:
         del ctx

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Flags, Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric
-from tacit.data.values import Flags, Floats, not_numeric
-from tacit.errors import ColumnNotFound, InputError, InvalidParameter, SdcError
+from tacit.errors import ColumnNotFound, InputError, InvalidParameter
 from tacit.fields import ColumnName, PositiveFloat, Secret
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -84,17 +84,10 @@ class IndexDisclosure(Measure):
         None, description="multiplier of correlated noise; adds the closed forms to the result"
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"]}
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
+    number_fields = ("columns",)
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> IndexDisclosureResult:
         original = other.original

@@ -14,9 +14,8 @@ from tacit.context import Context
 from tacit.data.block import shared_maskable
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs
-from tacit.data.values import not_numeric
-from tacit.errors import InputError, SdcError
-from tacit.fields import ColumnName, PositiveFloat
+from tacit.errors import InputError
+from tacit.fields import ColumnsLookedAt, PositiveFloat
 from tacit.plot.chart import Chart
 from tacit.plot.lines import SHARES, lines
 from tacit.records.linkage.intervals import shares_within, widths_in_ranks, widths_in_sd
@@ -53,10 +52,7 @@ class IntervalDisclosure(Measure):
     """
 
     kind: Literal["interval_disclosure"] = "interval_disclosure"
-    columns: tuple[ColumnName, ...] = Field(
-        default=(),
-        description="the columns looked at; by default all numeric ones that were changed, or all that both files share",
-    )
+    columns: ColumnsLookedAt = ()
     interval: Literal["sd", "rank"] = Field(
         default="sd", description="intervals of standard deviations, or windows of ranks"
     )
@@ -68,13 +64,10 @@ class IntervalDisclosure(Measure):
         default="released", description="whose standard deviation is taken"
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
+    number_fields = ("columns",)
 
     @model_validator(mode="after")
     def _consistent(self) -> IntervalDisclosure:
@@ -86,10 +79,6 @@ class IntervalDisclosure(Measure):
     def at(self) -> float:
         """Return the width at which the value is given."""
         return self.width or (0.05 if self.interval == "sd" else 5.0)
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
 
     def _measure(
         self, data: Microdata, other: Companions, ctx: Context

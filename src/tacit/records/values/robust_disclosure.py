@@ -12,13 +12,13 @@ import pyarrow as pa
 from pydantic import Field
 from scipy.spatial import cKDTree
 
+from tacit.arrays import Flags, Floats
 from tacit.context import Context
 from tacit.data.block import shared_maskable
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs
-from tacit.data.values import Flags, Floats, not_numeric
-from tacit.errors import InputError, SdcError
-from tacit.fields import ColumnName, PositiveFloat
+from tacit.errors import InputError
+from tacit.fields import ColumnsLookedAt, PositiveFloat
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.linkage.linking import changed_columns, check_shared
@@ -54,10 +54,7 @@ class RobustDisclosure(Measure):
     """
 
     kind: Literal["robust_disclosure"] = "robust_disclosure"
-    columns: tuple[ColumnName, ...] = Field(
-        default=(),
-        description="the columns looked at; by default all numeric ones that were changed, or all that both files share",
-    )
+    columns: ColumnsLookedAt = ()
     width: PositiveFloat = Field(
         default=0.05,
         description="half width of an interval in standard deviations, for a record at robust distance 1",
@@ -76,15 +73,8 @@ class RobustDisclosure(Measure):
 
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"], "covariance": "classical"}
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
+    number_fields = ("columns",)
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> RobustDisclosureResult:
         original = other.original

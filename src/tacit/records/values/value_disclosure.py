@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import Pairs, pairs, shared_numeric
-from tacit.data.values import Ints, not_numeric
-from tacit.errors import ColumnNotFound, InputError, SdcError
+from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -24,7 +24,6 @@ from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.stats.dummies import Design, cross, solve
-from tacit.stats.moments import Flags, Floats
 
 #: Dummies of all given columns together at most.
 MOST_DUMMIES = 300
@@ -68,27 +67,17 @@ class ValueDisclosure(Measure):
         description="whose R^2 is the value: from the column's own masked version, from all released columns, or what masked columns add to the given ones",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "given": ["age", "sex"]}
+    number_fields = ("columns",)
+    column_fields = ("columns", "given")
 
     @model_validator(mode="after")
     def _consistent(self) -> ValueDisclosure:
         if set(self.columns) & set(self.given or ()):
             raise ValueError("given must not hold a confidential column")
         return self
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the confidential and the given columns."""
-        return (*self.columns, *(self.given or ()))
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: confidential columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> ValueDisclosureResult:
         shared = shared_numeric(other.original, data)

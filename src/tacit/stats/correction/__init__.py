@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.renamed import find_names
+from tacit.public import publish
 
 _HOMES = {
     "corrected_regression": "tacit.stats.correction.misclassification",
@@ -19,8 +19,4 @@ _HOMES = {
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - keys are strings
-__getattr__ = find_names("estimate", _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = publish("estimate", _HOMES)

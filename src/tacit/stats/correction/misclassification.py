@@ -24,10 +24,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, ndtr
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import Approximate, InputError, InvalidParameter
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Link = Literal["logit", "probit"]
 
 #: Records looked at together in the normal equations.

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 from scipy.special import ndtr
 
+from tacit.arrays import Flags, Floats
 from tacit.errors import InputError
-from tacit.stats.moments import Flags, Floats
 from tacit.stats.regression import fit
 
 Distribution = Literal["normal", "uniform", "laplace"]

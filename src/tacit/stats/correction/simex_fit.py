@@ -14,8 +14,9 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from tacit.arrays import Flags, Floats
 from tacit.errors import Approximate, InputError
-from tacit.stats.moments import Flags, Floats, factor
+from tacit.stats.moments import factor
 from tacit.stats.regression import Family, fit
 
 Extrapolant = Literal["linear", "quadratic", "cubic", "rational"]

@@ -10,9 +10,10 @@ from typing import Literal
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from tacit.arrays import Flags, Floats
 from tacit.errors import InputError, SdcWarning
 from tacit.numerics.elementary import power
-from tacit.stats.moments import Flags, Floats
+from tacit.public import check_fields
 from tacit.stats.series.panel import Panel
 from tacit.stats.series.warping import warping_costs
 
@@ -53,6 +54,7 @@ class Distance:
     weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not self.q >= 1:
             raise InputError("the exponent q of a Minkowski distance must be at least 1")
         if not 0 < self.beta < np.inf:

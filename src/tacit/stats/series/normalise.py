@@ -8,8 +8,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from tacit.arrays import Floats
 from tacit.errors import InputError, SdcWarning
-from tacit.stats.moments import Floats
 from tacit.stats.series.panel import Panel
 
 Normalisation = Literal[

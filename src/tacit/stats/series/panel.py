@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InputError
-from tacit.stats.moments import Floats, Ints
 
 
 @dataclass(frozen=True)

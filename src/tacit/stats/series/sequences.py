@@ -14,7 +14,7 @@ def hamming(x: Sequence[Hashable], v: Sequence[Hashable]) -> int:
     return sum(a != b for a, b in zip(x, v, strict=True))
 
 
-def edit_distance(x: Sequence[Hashable], v: Sequence[Hashable]) -> int:
+def edit_distance(x: str | Sequence[Hashable], v: str | Sequence[Hashable]) -> int:
     """Return the least number of insertions, deletions and exchanges that turn one into the other.
 
     References

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics.kernels import Kernels
-from tacit.stats.moments import Floats, Ints
 
 #: Distances tie when they differ by less than this share.
 TIE = 1e-12

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.relations import independent_equations
@@ -19,19 +19,15 @@ from tacit.registry import register
 from tacit.spec import Method, Where
 from tacit.tables.adjust.cta import (
     Adjusted,
-    Adjustment,
-    Clock,
     adjust_table,
     adjusted_claims,
     find_blocking_levels,
     needs,
     safe_values,
 )
+from tacit.tables.adjust.programs import Adjustment, Clock
 from tacit.tables.adjust.whole import find_decimals, from_steps, in_steps, whole_deviations
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 Cell = int | tuple[str | int, ...]
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]

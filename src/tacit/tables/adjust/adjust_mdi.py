@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pydantic import Field, field_validator
 from scipy import sparse
 
+from tacit.arrays import Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.table import Table
@@ -17,13 +18,12 @@ from tacit.errors import Infeasible, InputError
 from tacit.registry import register
 from tacit.spec import Method, Where
 from tacit.tables.adjust.cta import adjusted_claims, safe_values
+from tacit.tables.adjust.directions import Movement, TieRule
 from tacit.tables.adjust.ipf import Totals
 from tacit.tables.adjust.mdi import (
     MOST_EXHAUSTIVE,
-    Movement,
     Outcome,
     Rules,
-    TieRule,
     adjust_mdi,
     blocking,
     discrimination_information,
@@ -32,8 +32,6 @@ from tacit.tables.adjust.mdi import (
 )
 from tacit.tables.rounding.model import basis, orient_relations
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Margins = Literal["one_way", "all"] | tuple[tuple[str | int, ...], ...]
 Share = Annotated[float, Field(gt=0, lt=1)]
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 from pydantic import Field
 from scipy import special
 
+from tacit.arrays import Flags, Floats
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError
@@ -24,9 +25,6 @@ from tacit.plot.theme import AFTER, BEFORE
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 #: Points of a chart at most.
 
@@ -67,7 +65,9 @@ class AdjustmentReport(Measure[Table]):
     runs_on: ClassVar[Where] = "cells"
     better: ClassVar[Literal["lower", "higher"] | None] = "higher"
 
-    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+    def _measure(
+        self, table: Table, other: Companions[Table], ctx: Context
+    ) -> AdjustmentReportResult:
         true = other.original.value if other.has_original else table.value
         if len(true) != len(table):
             raise InputError("the original has another number of cells than the adjusted table")

@@ -28,12 +28,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics.algebra import cho_solve, cholesky, dot, pinvh
 from tacit.numerics.elementary import exp
 from tacit.numerics.kernels import Kernels
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
 
 #: How a fit ended.

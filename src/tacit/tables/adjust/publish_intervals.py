@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.claims import Claim
 from tacit.claims.outsiders import describe_outsiders, has_whole_counts, outsider_bounds
 from tacit.claims.tables.protected_with_intervals import leaves_room_within_intervals
@@ -22,9 +23,6 @@ from tacit.spec import Method, Where
 from tacit.tables.adjust.adjust import Adjust
 from tacit.tables.suppress.problem import problem_of
 from tacit.tables.suppress.whole_numbers import widen_in_whole_numbers
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 #: Changes below this share of the value are rounding errors of the arithmetic.
 NOTHING = 1e-9

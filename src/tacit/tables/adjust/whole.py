@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats
 from tacit.data.table import Table
 from tacit.errors import LimitReached
 from tacit.solve.highs import Highs
 from tacit.solve.model import LinearModel
-from tacit.tables.adjust.cta import Adjustment, Clock, Point
-
-Floats = npt.NDArray[np.float64]
+from tacit.tables.adjust.programs import Adjustment, Clock, Point
 
 #: Levels that are whole but for rounding errors are not rounded up once more.
 ROUNDING = 1e-9
@@ -80,7 +78,7 @@ def solve_in_steps(
     scale: float,
     cells: int,
     centre: Floats,
-    up: npt.NDArray[np.bool_] | None,
+    up: Flags | None,
     clock: Clock,
 ) -> Floats | None:
     """Return the whole deviations nearest to a centre, with given directions of unsafe cells or any."""

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, field_serializer, field_validator
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.cells.status import Flags, Status
+from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, InvalidParameter, SdcError
 from tacit.registry import lookup, register
@@ -38,8 +38,6 @@ from tacit.tables.suppress.problem import problem_of, tiny_range
 from tacit.tables.suppress.repair import repair
 from tacit.tables.suppress.suppression import Suppression, protect_from_respondents
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Codes = tuple[str, ...]
 
 #: How much more it costs to hide, in an agency's part, what the top level has published.
@@ -87,15 +85,14 @@ class Agencies(Method[Table]):
             raise ValueError(str(error)) from None
         return value
 
-    def faults(self, data: Any) -> list[SdcError]:
+    def _faults(self, data: Table) -> list[SdcError]:
         """Return what is wrong: the region and its agencies must exist."""
-        found = super().faults(data)
-        if isinstance(data, Table) and not found:
-            try:
-                regions_of(data, self.region, self.agencies)
-                found += suppression_of(self.engine).faults(data)
-            except SdcError as error:
-                found.append(error)
+        found = super()._faults(data)
+        try:
+            regions_of(data, self.region, self.agencies)
+            found += suppression_of(self.engine).faults(data)
+        except SdcError as error:
+            found.append(error)
         return found
 
 
@@ -177,22 +174,23 @@ class Coordinate(Agencies):
             return [list(value.codes(int(c))) for c in np.flatnonzero(value.secondary)]
         return value
 
-    def faults(self, data: Any) -> list[SdcError]:
+    def _faults(self, data: Table) -> list[SdcError]:
         """Return what is wrong: what a model needs must be given."""
-        found = super().faults(data)
-        if isinstance(data, Table) and not found:
-            if self.model == "dec_w" and self.previous is None:
-                found.append(InputError("model='dec_w' needs previous=, an earlier release"))
-            d = data.dimensions[data.names.index(self.region)]
-            regions = regions_of(data, self.region, self.agencies)
-            names = [d.codes[t] for t in regions.tops]
-            for code in (self.alone or ()) if self.model == "block" else ():
-                if code not in names:
-                    found.append(InputError(f"alone names {code!r}, which is no agency: {names}"))
-            federal = [c for c, own in zip(d.codes, regions.own, strict=True) if own < 0]
-            for code in self.weights:
-                if code not in names and code not in federal:
-                    found.append(InputError(f"weights name {code!r}, which is no agency: {names}"))
+        found = super()._faults(data)
+        if found:
+            return found
+        if self.model == "dec_w" and self.previous is None:
+            found.append(InputError("model='dec_w' needs previous=, an earlier release"))
+        d = data.dimensions[data.names.index(self.region)]
+        regions = regions_of(data, self.region, self.agencies)
+        names = [d.codes[t] for t in regions.tops]
+        for code in (self.alone or ()) if self.model == "block" else ():
+            if code not in names:
+                found.append(InputError(f"alone names {code!r}, which is no agency: {names}"))
+        federal = [c for c, own in zip(d.codes, regions.own, strict=True) if own < 0]
+        for code in self.weights:
+            if code not in names and code not in federal:
+                found.append(InputError(f"weights name {code!r}, which is no agency: {names}"))
         return found
 
     # -- the models ------------------------------------------------------------------------------

@@ -10,17 +10,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.cells.dimension import Dimension, Sum
-from tacit.data.cells.status import Flags, Status
+from tacit.data.cells.status import Status
 from tacit.data.table import Contributors, Table
 from tacit.errors import HierarchyError, Infeasible, InputError, near_match
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.repair import suppress
 from tacit.tables.suppress.suppression import Suppression, protect_from_respondents
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: The code of the total that the agencies of a block have in common; it is never published.
 BLOCK_TOTAL = "(block)"

@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from tacit.arrays import Flags
 from tacit.context import Context
 from tacit.data.base import Action
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.linked import link, split
-from tacit.data.cells.status import Flags, Status
+from tacit.data.cells.status import Status
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
 from tacit.errors import InputError

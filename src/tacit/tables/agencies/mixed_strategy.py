@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, field_validator
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims import Claim
 from tacit.claims.outsiders import describe_outsiders
 from tacit.context import Context
-from tacit.data.cells.status import Flags, Status
+from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InvalidParameter, LimitReached, SdcError
 from tacit.numerics.elementary import ten_to
@@ -35,9 +35,6 @@ from tacit.tables.suppress.moves.routes import Routes
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.repair import repair
 from tacit.tables.suppress.suppression import Suppression, protect_from_respondents, with_far_pairs
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: A change below this share of the value is no change.
 SAME = 1e-9

@@ -7,16 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
-from tacit.data.cells.status import Flags
 from tacit.tables.attack.reach import TOLERANCE, Solver, Tick, Wants, answer_wants
 from tacit.tables.attack.systems import System, system_of
 from tacit.tables.suppress.problem import Problem
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: A need counts as met when the reach falls short by no more than this share of it.
 CLOSE = 1e-6

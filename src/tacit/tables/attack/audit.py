@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims.gate import FREQUENCY, LEAST
 from tacit.claims.outsiders import describe_outsiders, has_whole_counts
 from tacit.context import Context
-from tacit.data.cells.status import Flags, Status
+from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.registry import register
@@ -38,8 +38,6 @@ from tacit.tables.attack.whole import find_whole_shortfalls, narrow_to_whole_num
 if TYPE_CHECKING:
     from tacit.plot.chart import Chart
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Codes = tuple[str, ...]
 
 #: Cells named in print.

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.cells.contributions import merge
 from tacit.data.cells.status import is_hidden
@@ -22,8 +23,6 @@ from tacit.spec import Companions, Measure, Where
 from tacit.tables.attack.group_disclosure import parents_of
 from tacit.tables.rules.concentration import Level, at_level, level_faults
 from tacit.tables.rules.rule import Rule
-
-Ints = npt.NDArray[np.int64]
 
 
 @register
@@ -59,13 +58,12 @@ class Complements(Measure[Table]):
         description="hidden cells of a union; 1 reports single cells that can be subtracted as well",
     )
 
-    def faults(self, data: object) -> list[SdcError]:
+    def _faults(self, data: Table) -> list[SdcError]:
         """Return what is wrong: contributions must be known, and fit the rule."""
-        found = super().faults(data)
-        if isinstance(data, Table):
-            found += level_faults(self.kind, data, self.level)
-            if not found:
-                found += self._rule().faults(data)
+        found = super()._faults(data)
+        found += level_faults(self.kind, data, self.level)
+        if not found:
+            found += self._rule().faults(data)
         return found
 
     def _rule(self) -> Rule:
@@ -144,7 +142,7 @@ def unions(table: Table, least: int) -> tuple[Ints, Ints, Ints]:
 
 def union_table(
     table: Table, rows: Ints, cells: Ints, groups: Ints, level: Level
-) -> tuple[Table, npt.NDArray[np.bool_]]:
+) -> tuple[Table, Flags]:
     """Return a bare table whose cells are the unions, and which of them are known exactly."""
     given = at_level(table, level)
     if given is None:
@@ -153,7 +151,7 @@ def union_table(
     disjoint = name in table.extra.get("disjoint", ())
     merged = merge(given, cells, groups, len(rows), disjoint=disjoint)
 
-    def added(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def added(values: npt.NDArray[Any]) -> Floats:
         return np.bincount(groups, weights=values[cells], minlength=len(rows)).astype(np.float64)
 
     extra = {

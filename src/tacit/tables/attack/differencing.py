@@ -10,9 +10,9 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.cells.contributions import (
     as_entries,
@@ -26,9 +26,6 @@ from tacit.result import Result
 from tacit.tables.rules.minimum_frequency import MinimumFrequency
 from tacit.tables.rules.rule import Rule
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 #: What the codes of each variable consist of: variable to code to base codes.
 Definitions = Mapping[str, Mapping[str, Sequence[str]]]
 Atoms = frozenset[str]

@@ -12,15 +12,13 @@ import heapq
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Ints
 from tacit.data.cells.relations import components
-from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.tables.attack.systems import drop_repeated_relations, shrink
 
-Ints = npt.NDArray[np.int64]
 #: A Mersenne prime.
 PRIME = 2**61 - 1
 #: Coefficients are taken as fractions with denominators up to this.

@@ -6,20 +6,17 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 from scipy import sparse
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import InputError, SdcError
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @register
@@ -53,19 +50,16 @@ class GroupDisclosure(Measure[Table]):
         default=1, description="margins with fewer units than this are left to other rules"
     )
 
-    def faults(self, data: object) -> list[SdcError]:
+    def _faults(self, data: Table) -> list[SdcError]:
         """Return what is wrong: units must be counted, and the dimensions exist."""
-        found = super().faults(data)
-        if isinstance(data, Table):
-            if not data.frequency and (data.count < 0).all():
-                found.append(
-                    InputError(f"{self.kind} needs the number of contributors of each cell")
-                )
-            unknown = [d for d in self.dimensions if d not in data.names]
-            if unknown:
-                found.append(
-                    InputError(f"{self.kind}: no dimension {unknown[0]!r}; there are {data.names}")
-                )
+        found = super()._faults(data)
+        if not data.frequency and (data.count < 0).all():
+            found.append(InputError(f"{self.kind} needs the number of contributors of each cell"))
+        unknown = [d for d in self.dimensions if d not in data.names]
+        if unknown:
+            found.append(
+                InputError(f"{self.kind}: no dimension {unknown[0]!r}; there are {data.names}")
+            )
         return found
 
     def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:

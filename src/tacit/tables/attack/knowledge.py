@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims.outsiders import outsider_bounds
 from tacit.data.cells.relations import TOLERANCE, product_equations
-from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.tables.attack.attacker import Attacker
@@ -19,9 +18,6 @@ from tacit.tables.attack.public import PublicRange, public_range
 from tacit.tables.attack.reach import Tick, Wants, answer_wants
 from tacit.tables.attack.systems import System
 from tacit.tables.suppress.problem import Problem, in_whole_units, problem_of
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

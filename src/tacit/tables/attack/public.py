@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats
 from tacit.claims.tables.rounded import is_total
 from tacit.data.base import Action
-from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.registry import lookup
-from tacit.stats.moments import Floats
 
 #: Claims that say to which multiples values were rounded, and how far.
 ROUNDINGS = ("rounded", "adjacent-multiples")

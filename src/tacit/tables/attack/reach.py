@@ -18,16 +18,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import SolverError
 from tacit.solve import Highs, LinearModel, Solution
 from tacit.tables.attack.systems import Block, System
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 Tick = Callable[[float | None], None]
 
 #: Two movements that differ by no more than this share are equal.

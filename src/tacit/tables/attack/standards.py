@@ -9,10 +9,9 @@ Databases, LNCS 4302, 35-47.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from tacit.data.cells.status import Flags
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.table import Table
 from tacit.tables.attack.attacker import Attacker, find_met_needs
 from tacit.tables.attack.knowledge import (
@@ -25,8 +24,6 @@ from tacit.tables.attack.knowledge import (
 from tacit.tables.attack.reach import Tick, Wants, meet_wants, solve_open_unknowns
 from tacit.tables.attack.systems import Block, System
 from tacit.tables.suppress.problem import Problem
-
-Ints = npt.NDArray[np.int64]
 
 
 def ignore_share(_share: float | None) -> None:
@@ -109,7 +106,7 @@ def respondents(problem: Problem, hidden: Flags, tick: Tick) -> Ints:
 
 def compute_movement_without(
     block: Block, k: int, s: System, own: Ints, problem: Problem, tick: Tick
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Return how far the unknowns behind some cells move when unknown k does not."""
     lower, upper = block.lower.copy(), block.upper.copy()
     lower[k] = upper[k] = 0.0

@@ -14,11 +14,8 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.cells.relations import components
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 #: Ratios that differ by no more than this share are equal.
 SAME = 1e-12

@@ -7,12 +7,11 @@ linear program may show a movement that no table of whole numbers makes; here on
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims.outsiders import MOST_WHOLE
-from tacit.data.cells.status import Flags
 from tacit.solve.highs import Highs
 from tacit.solve.model import LinearModel
 from tacit.tables.attack.attacker import Shortfall, is_need_met
@@ -20,9 +19,6 @@ from tacit.tables.attack.knowledge import Intervals
 from tacit.tables.attack.reach import Tick
 from tacit.tables.suppress.problem import Problem
 from tacit.tables.suppress.propose_network import not_a_network
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Programs that move many cells of a component at once, before one cell at a time.
 ROUNDS = 4

@@ -12,6 +12,8 @@ PSD 2006, LNCS 4302, 68-81.
 
 from __future__ import annotations
 
+from tacit.public import publish
 from tacit.tables.compare.table_comparison import TableComparison, TableComparisonResult
 
 __all__ = ["TableComparison", "TableComparisonResult"]
+__getattr__, __dir__ = publish("framework", names=globals())

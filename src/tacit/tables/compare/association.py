@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.tables.compare.blocks import Floats, row_blocks
+from tacit.arrays import Floats
+from tacit.tables.compare.blocks import row_blocks
 
 
 def percent_change(after: float | None, before: float | None) -> float | None:

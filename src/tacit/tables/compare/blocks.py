@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-import numpy.typing as npt
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from tacit.arrays import Floats
 
 #: Cells that are worked on at a time.
 BLOCK = 1 << 16

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.plot.chart import Chart
@@ -19,8 +19,6 @@ from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
-
-Floats = npt.NDArray[np.float64]
 
 #: Bounds of the classes of relative change, in per cent (Giessing and Dittrich 2006, Table 4).
 EDGES = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0)
@@ -46,7 +44,7 @@ class CellLoss(Measure[Table]):
     family: ClassVar[str] = "utility"
     runs_on: ClassVar[Where] = "cells"
 
-    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> CellLossResult:
         del other, ctx
         published, hidden = table.published, table.hidden
         full = ~table.empty

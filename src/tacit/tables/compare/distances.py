@@ -10,7 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.tables.compare.blocks import Floats, row_blocks
+from tacit.arrays import Floats
+from tacit.tables.compare.blocks import row_blocks
 
 Zeros = Literal["skip", "add_half", "as_one"]
 

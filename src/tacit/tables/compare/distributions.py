@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.engine.codes import dense_ids
 from tacit.errors import InputError
-from tacit.tables.compare.blocks import Flags, Floats, Ints
 from tacit.tables.compare.entries import Entries
 from tacit.tables.compare.layout import (
     Declared,

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.arrays import Floats, Ints
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
 from tacit.engine.codes import encode
 from tacit.errors import ColumnNotFound, InputError
-from tacit.tables.compare.blocks import Floats, Ints
 from tacit.tables.compare.layout import Declared, Side, declared_side, full_side, names_of
 
 MISSING = "(missing)"

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats
 from tacit.errors import InputError
-from tacit.tables.compare.blocks import Flags, Floats
 from tacit.tables.compare.distributions import Distributions
 
 Rule = Literal["zero", "row_average", "weighted_row_average"]

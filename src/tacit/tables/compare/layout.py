@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.engine.codes import dense_ids
 from tacit.errors import ColumnNotFound, InputError
-from tacit.tables.compare.blocks import Flags, Floats, Ints
 
 #: How the lines of one side are declared: names, or names with their categories or their number.
 Declared = str | Sequence[str] | Mapping[str, int | Sequence[Any]]

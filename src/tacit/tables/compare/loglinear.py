@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.engine.codes import group_ids
 from tacit.errors import ColumnNotFound, InputError
-from tacit.tables.compare.blocks import Floats, Ints, row_blocks
+from tacit.stats.margins import Margin, sweep_margins
+from tacit.tables.compare.blocks import row_blocks
 from tacit.tables.compare.layout import Layout
 
-Margin = tuple[str, ...]
+Names = tuple[str, ...]
 Model = Sequence[Sequence[str]]
 
 MOST_ROUNDS = 1000
@@ -53,7 +55,7 @@ def deviance(layout: Layout, cells: Floats, model: Model) -> Fit:
     return Fit(2 * float(flat[some] @ logs), rounds, converged)
 
 
-def find_maximal_margins(layout: Layout, model: Model) -> list[Margin]:
+def find_maximal_margins(layout: Layout, model: Model) -> list[Names]:
     """Return the margins of a model that no other margin contains, variables in table order."""
     given = [(m,) if isinstance(m, str) else tuple(m) for m in model]
     unknown = [v for m in given for v in m if v not in layout.variables]
@@ -66,7 +68,7 @@ def find_maximal_margins(layout: Layout, model: Model) -> list[Margin]:
     return [m for m in sets if m and not any(set(m) < set(other) for other in sets)]
 
 
-def separators(margins: Sequence[Margin]) -> list[Margin] | None:
+def separators(margins: Sequence[Names]) -> list[Names] | None:
     """Return the separators of a decomposable model, or None when it is not decomposable.
 
     A model is decomposable exactly when ears can be taken off one by one: an ear meets the others
@@ -87,7 +89,7 @@ def separators(margins: Sequence[Margin]) -> list[Margin] | None:
 
 
 def closed_form(
-    layout: Layout, cells: Floats, margins: Sequence[Margin], junctions: Sequence[Margin]
+    layout: Layout, cells: Floats, margins: Sequence[Names], junctions: Sequence[Names]
 ) -> float:
     """Return the sum of o ln(o / e) of a decomposable model, without making e.
 
@@ -112,7 +114,7 @@ def x_log_x(values: Floats) -> float:
     return total
 
 
-def margin_of(layout: Layout, cells: Floats, names: Margin) -> Floats:
+def margin_of(layout: Layout, cells: Floats, names: Names) -> Floats:
     """Return a margin of the cells, flat; the sides are summed one after the other."""
     for axis, side in ((0, layout.rows), (1, layout.columns)):
         kept = [i for i, v in enumerate(side.names) if v in names]
@@ -137,7 +139,7 @@ def sum_equal_lines(cells: Floats, ids: Ints, n: int, axis: int) -> Floats:
 
 
 def proportional_fitting(
-    layout: Layout, cells: Floats, margins: Sequence[Margin]
+    layout: Layout, cells: Floats, margins: Sequence[Names]
 ) -> tuple[Floats, int, bool]:
     """Return fitted cells, flat; each round scales them to every margin in turn."""
     flat = cells.ravel()
@@ -145,18 +147,12 @@ def proportional_fitting(
     for names in margins:
         codes = [layout.cell_codes(v) for v in names]
         ids, n = group_ids(codes, [len(layout.categories(v)) for v in names])
-        parts.append((ids, np.bincount(ids, flat, minlength=n), n))
-    fitted = np.ones(len(flat))
-    for ids, wanted, _ in parts:
-        fitted[wanted[ids] == 0] = 0.0
+        parts.append(Margin(ids, np.bincount(ids, flat, minlength=n)))
+    start = np.ones(len(flat))
+    for part in parts:
+        start[part.total[part.group] == 0] = 0.0
     scale = float(flat.max())
-    for rounds in range(1, MOST_ROUNDS + 1):
-        worst = 0.0
-        for ids, wanted, n in parts:
-            have = np.bincount(ids, fitted, minlength=n)
-            worst = max(worst, float(np.abs(have - wanted).max()))
-            ratio = np.divide(wanted, have, out=np.zeros(n), where=have > 0)
-            fitted *= ratio[ids]
-        if rounds > 1 and worst <= CLOSE * scale:
+    for fitted, gap, rounds in sweep_margins(start, parts, MOST_ROUNDS):
+        if rounds > 1 and gap <= CLOSE * scale:
             return fitted, rounds, True
     return fitted, MOST_ROUNDS, False

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats
 from tacit.errors import InputError
 from tacit.stats.small_cells import sample_risk, small_cell_risk
 from tacit.tables.compare import association, distances, ranks, variance
-from tacit.tables.compare.blocks import Flags, Floats
 from tacit.tables.compare.distributions import Distributions
 from tacit.tables.compare.impute import Rule, fill_suppressed
 from tacit.tables.compare.layout import Pick

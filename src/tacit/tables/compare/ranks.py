@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tacit.engine.codes import Floats, Ints
+from tacit.arrays import Floats, Ints
 
 #: Whole numbers below this are ranked by counting.
 COUNTABLE = 1 << 22

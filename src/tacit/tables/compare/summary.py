@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Floats
 from tacit.stats.small_cells import is_small
-from tacit.tables.compare.blocks import Floats
 from tacit.tables.compare.distributions import Distributions
 
 

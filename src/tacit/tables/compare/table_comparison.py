@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
@@ -17,7 +18,6 @@ from tacit.errors import InputError, SdcError
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
-from tacit.tables.compare.blocks import Floats
 from tacit.tables.compare.distances import Zeros
 from tacit.tables.compare.distributions import (
     Distributions,
@@ -171,7 +171,9 @@ class TableComparison(Measure[Table]):
         """Accept tables, and whatever else can be laid out as one."""
         return super().faults(data) if isinstance(data, Table) else []
 
-    def _measure(self, data: Table, other: Companions[Table], ctx: Context) -> Result:
+    def _measure(
+        self, data: Table, other: Companions[Table], ctx: Context
+    ) -> TableComparisonResult:
         del ctx
         return self.measure_versions({"released": data}, other.original)["released"]
 

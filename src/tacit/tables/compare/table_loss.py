@@ -77,10 +77,7 @@ class TableLoss(Measure):
         default=0.2, description="share of moves above which a column counts as moved"
     )
 
-    on_household = "unused"
     on_weight = "option"
-    on_stratum = "unused"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"

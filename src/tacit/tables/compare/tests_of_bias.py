@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.errors import InputError
-from tacit.tables.compare.blocks import Floats
 from tacit.tables.compare.ranks import midranks
 
 #: Up to this many differences without ties the signed rank test is exact.

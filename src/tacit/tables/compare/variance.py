@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.tables.compare.blocks import Flags, Floats, Ints
+from tacit.arrays import Flags, Floats, Ints
 
 
 def average_variance(cells: Floats) -> float | None:

@@ -10,21 +10,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.table import Table
 from tacit.errors import InputError, LimitReached
-from tacit.tables.margins.integer_bounds import (
-    EntryRanges,
-    Flags,
-    Floats,
-    How,
-    Ints,
-    System,
-    Tick,
-    entry_ranges,
-    ignore_share,
-    no_counts,
-    propagate,
-)
+from tacit.tables.margins.integer_bounds import EntryRanges, How, entry_ranges
+from tacit.tables.margins.integer_systems import System, Tick, ignore_share, no_counts, propagate
 from tacit.tables.margins.margins import (
     Axis,
     MarginSet,

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import InputError
@@ -30,7 +31,7 @@ from tacit.tables.margins.entry_bounds import (
     question_of_table,
     words_of,
 )
-from tacit.tables.margins.integer_bounds import EntryRanges, Ints, runs
+from tacit.tables.margins.integer_bounds import EntryRanges, runs
 from tacit.tables.margins.margins import margin_advice
 
 Cell = tuple[str, ...]
@@ -100,7 +101,9 @@ class EntryUniqueness(Measure[Table]):
     family: ClassVar[str] = "attacks"
     runs_on: ClassVar[Where] = "cells"
 
-    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+    def _measure(
+        self, table: Table, other: Companions[Table], ctx: Context
+    ) -> EntryUniquenessResult:
         del other
         question, hidden = self.ask(table)
         guarded = self.guarded(table, hidden)

@@ -8,10 +8,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import BeforeValidator, Field
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import InputError, SdcError
@@ -31,9 +31,6 @@ from tacit.tables.margins.two_way import (
     raised,
 )
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 Positive = Annotated[float, Field(gt=0)]
 Cell = tuple[str, ...]
 
@@ -98,11 +95,9 @@ class MarginDisclosure(Measure[Table]):
         )
         return alike and self.protected == "all" and not self.known_zeros
 
-    def faults(self, data: object) -> list[SdcError]:
+    def _faults(self, data: Table) -> list[SdcError]:
         """Return what is wrong: thresholds must fit the cells, and lines the question."""
-        found = super().faults(data)
-        if not isinstance(data, Table):
-            return found
+        found = super()._faults(data)
         inner = int(data.ground.sum())
         for name in ("tau_up", "tau_down", "tau_approx"):
             given = getattr(self, name)
@@ -122,7 +117,9 @@ class MarginDisclosure(Measure[Table]):
             )
         return found
 
-    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+    def _measure(
+        self, table: Table, other: Companions[Table], ctx: Context
+    ) -> MarginDisclosureResult:
         del other
         geometry: dict[str, str] = {}
         flat = is_flat_two_way(table)
@@ -348,10 +345,10 @@ def linear_bounds(
 
 def general_frame(
     table: Table,
-    cells: npt.NDArray[np.int64],
+    cells: Ints,
     low: Floats,
     high: Floats,
-    sets: Mapping[str, npt.NDArray[np.bool_]],
+    sets: Mapping[str, Flags],
 ) -> nw.DataFrame[Any]:
     """Return the bounded cells of any table."""
     codes = {

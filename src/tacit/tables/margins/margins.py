@@ -16,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Floats, Ints
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.relations import letters
 from tacit.errors import InputError, near_match
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Support = tuple[int, ...]
 Kind = Literal["decomposable", "two-way", "r x c x 2", "long", "general"]
 

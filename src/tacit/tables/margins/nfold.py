@@ -17,11 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import InputError, LimitReached
 from tacit.tables.margins.margins import Axis, Support, margin_rows
-
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 #: Changes of one layer that are listed before the method gives up.
 MOST_MOVES = 10_000
@@ -211,8 +209,8 @@ class Long:
     a1: Ints
     a2: Ints
     layers: Ints
-    lower: npt.NDArray[np.float64]
-    upper: npt.NDArray[np.float64]
+    lower: Floats
+    upper: Floats
 
     @classmethod
     def of(
@@ -357,7 +355,7 @@ class Walk:
 
     # -- optimisation ----------------------------------------------------------------------------
 
-    def best_change(self, cost: npt.NDArray[np.float64]) -> Ints | None:
+    def best_change(self, cost: Floats) -> Ints | None:
         """Return the change of the whole table that lowers a linear cost most, None if none does."""
         n, t = self.table.layers.shape
         live = [k for k in range(n) if len(self.moves(k))]

@@ -14,10 +14,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import InputError
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Kind = Literal["existence", "upward", "downward", "approximation"]
 
 NONE = np.zeros(0, dtype=np.int64)
@@ -105,7 +104,7 @@ class Disclosed:
             if i not in full_rows and j not in full_columns:
                 yield i, j
 
-    def mask(self) -> npt.NDArray[np.bool_]:
+    def mask(self) -> Flags:
         """Return the set as an array of flags; only for tables that fit in memory."""
         flags = np.zeros(self.shape, dtype=bool)
         flags[self.rows] = True
@@ -173,7 +172,7 @@ def narrow(margins: Margins, threshold: float) -> Disclosed:
 
 def classify_cells_directly(
     low: Floats, high: Floats, thresholds: Mapping[str, npt.ArrayLike], tolerance: float
-) -> dict[str, npt.NDArray[np.bool_]]:
+) -> dict[str, Flags]:
     """Return the four sets by looking at every cell; thresholds may differ from cell to cell."""
     return {
         "existence": low > tolerance,

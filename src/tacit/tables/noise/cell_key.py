@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Floats
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.status import Status
@@ -24,8 +24,6 @@ from tacit.tables.noise.cell_keys import digits_of, rotate_digits
 from tacit.tables.noise.cell_noise import Scaling, contributions, magnitude_changes
 from tacit.tables.rounding.model import basis, roll_up_ground
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 Share = Annotated[float, Field(gt=0, le=1)]
 
 #: Decimals of keys that are drawn: their sums over a table stay exact.

@@ -6,10 +6,10 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.cells.tabulation import Columns, Tabulation, sum_name
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
@@ -17,10 +17,6 @@ from tacit.engine.names import aggregate
 from tacit.errors import ColumnNotFound, InputError
 from tacit.io.p_tables import PTable
 from tacit.tables.noise import ptable as _ptable
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 #: Decimals of a key: 8 leading and 7 further ones, so that sums of parts stay exact in any order.
 DIGITS, HEAD, TAIL = 15, 10**8, 10**7

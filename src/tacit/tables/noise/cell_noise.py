@@ -15,18 +15,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.io.p_tables import PTable
 from tacit.numerics.elementary import power
 from tacit.tables.noise.cell_keys import rotate_digits
 from tacit.tables.noise.ptable import moments
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats
 from tacit.errors import Infeasible
 from tacit.numerics.algebra import dot, lstsq
 from tacit.numerics.elementary import exp, log
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 #: How well the moments of a distribution are met, and how well they must be met.
 EXACT, ENOUGH = 1e-11, 1e-8

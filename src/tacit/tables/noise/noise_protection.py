@@ -9,10 +9,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
@@ -33,9 +33,6 @@ from tacit.tables.noise.noise_study import (
     random_group_cv,
     study_row,
 )
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @register
@@ -86,10 +83,7 @@ class NoiseProtection(Measure):
 
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
-    on_household = "unused"
     on_weight = "used"
-    on_stratum = "unused"
-    on_links = "unused"
     example: ClassVar[Mapping[str, Any]] = {
         "value": "income",
         "company": "job",
@@ -246,7 +240,7 @@ class Side:
         Values times all weights.
     """
 
-    known: npt.NDArray[np.bool_]
+    known: Flags
     own: Floats
     total: Floats
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.microdata import Microdata
 from tacit.data.values import read_numeric_column
 from tacit.engine.codes import group_ids
@@ -24,9 +25,6 @@ from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.noise.split_noise import SplitNoise, multipliers, random_directions
 from tacit.result import Result
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +51,7 @@ class NoisyCells:
     prot: Floats
 
     @property
-    def sensitive(self) -> npt.NDArray[np.bool_]:
+    def sensitive(self) -> Flags:
         """Return the cells that the extended p% rule calls sensitive."""
         return self.prot > 0
 

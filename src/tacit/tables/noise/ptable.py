@@ -19,12 +19,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.errors import Infeasible, InputError
 from tacit.io.p_tables import PTable
 from tacit.tables.noise.entropy import max_entropy
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 # -- whole tables --------------------------------------------------------------------------------------
 

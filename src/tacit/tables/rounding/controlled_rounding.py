@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.table import Table
@@ -29,7 +30,6 @@ from tacit.tables.rounding.random_rounding import (
 )
 from tacit.tables.rounding.solve import Clock, RoundingOutcome, Strategy, solve_rounding
 
-Floats = npt.NDArray[np.float64]
 Mode = Literal[
     "near_feasible",
     "zero_restricted",

@@ -17,11 +17,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import InputError
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 Control = Literal["table", "rows", "none"]
 
 

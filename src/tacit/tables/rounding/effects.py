@@ -20,10 +20,9 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Ints
 from tacit.errors import InputError, InvalidParameter
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 RuleName = Literal["conventional", "modified_conventional", "zero_restricted_5050", "unbiased"]
 RULES: tuple[RuleName, ...] = get_args(RuleName)
 

@@ -16,14 +16,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Floats, Ints
 from tacit.solve import Highs, LinearModel
 from tacit.tables.rounding.model import Model
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 #: y from here on means that totals are not looked at.
 ANY = 10**9

@@ -20,13 +20,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.cells.relations import roll_up
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 Secondary = Literal["nearest", "none", "random", "weights"]
 
 #: A real value is a multiple of the base when it is this close to one, in bases.

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
+from tacit.arrays import Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.table import Table
@@ -19,7 +19,6 @@ from tacit.tables.adjust.additive import additive_claim
 from tacit.tables.rounding.counts import semi_controlled_rounding
 from tacit.tables.rounding.model import basis, multiples
 
-Floats = npt.NDArray[np.float64]
 Rule = Literal["random", "conventional", "up", "down", "semi_controlled"]
 
 
@@ -120,9 +119,7 @@ def round_cells(
     return base * steps.astype(np.float64)
 
 
-def expand_free_values(
-    table: Table, ground: npt.NDArray[np.int64], expansion: object
-) -> npt.NDArray[np.int64]:
+def expand_free_values(table: Table, ground: Ints, expansion: object) -> Ints:
     """Return all cells from the free ones."""
     from tacit.tables.rounding.model import roll_up_ground
 
@@ -152,7 +149,7 @@ def deviations(table: Table, rounded: Floats, base: float) -> dict[str, float | 
     }
 
 
-def beyond_adjacent(table: Table, rounded: Floats, base: float) -> npt.NDArray[np.int64]:
+def beyond_adjacent(table: Table, rounded: Floats, base: float) -> Ints:
     """Return by how many bases each published cell lies outside its adjacent multiples."""
     floors, ceilings, _, _ = multiples(table.value, base)
     steps = np.rint(rounded / base).astype(np.int64)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 import tacit.tables.adjust.additive  # noqa: F401 - the check of the claim
+from tacit.arrays import Flags, Floats
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.status import Status
@@ -19,9 +20,6 @@ from tacit.fields import ColumnName
 from tacit.registry import register
 from tacit.spec import Method, Where
 from tacit.tables.rounding.small_counts import Problem, Sums, round_small
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 
 @register

@@ -47,7 +47,9 @@ class RoundingEffects(Measure[Table]):
 
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
 
-    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+    def _measure(
+        self, table: Table, other: Companions[Table], ctx: Context
+    ) -> RoundingEffectsResult:
         del other, ctx
         values = check_whole_numbers(np.abs(table.value[table.ground & ~table.empty]))
         rows: list[dict[str, Any]] = []

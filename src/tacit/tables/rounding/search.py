@@ -12,19 +12,18 @@ Salazar-Gonzalez (2006), A new approach to round tabular data, PSD 2006, LNCS 43
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Ints
 from tacit.numerics.elementary import power
 from tacit.numerics.kernels import Kernels
 from tacit.tables.rounding.model import Layout, Model, layout_of
+from tacit.time_limits import is_past
 
-Ints = npt.NDArray[np.int64]
 Tick = Callable[[float | None], None]
 
 #: Temperatures between which the search cools down, and the share of moves that are swaps.
@@ -193,7 +192,7 @@ def search(
 
     def stop(share: float) -> bool:
         tick(share)
-        return time.monotonic() > deadline
+        return is_past(deadline)
 
     best = anneal_in_runs(model, s, best, least, stop, deadline)
     if polish and best.sound and s.unit.any():
@@ -207,7 +206,7 @@ def anneal_in_runs(
 ) -> Found:
     """Anneal in runs of growing length until y is ``least``, or no longer run helps or fits."""
     budget, idle = min(60 * len(s.x) + 20_000, s.most), 0
-    while (best.y > least or not best.sound) and time.monotonic() < deadline:
+    while (best.y > least or not best.sound) and not is_past(deadline):
         # Aim at adjacent multiples first; then at one base less than what has been reached.
         aim = max(least, best.y - 1) if idle and best.sound else least
         s.table = s.penalties(aim)
@@ -229,7 +228,7 @@ def polish_objective(
     value = model.secondary(model.spread(best.steps))
     budget = min(1000 * len(s.x) + 20_000, s.most // 2)
     for share in (1.0, 1.5, 2.0):
-        if time.monotonic() > deadline:
+        if is_past(deadline):
             break
         s.x = best.steps[s.layout.cells].copy()
         energy = s.run(budget, 1.0, COLD, share, stop, quit_at_zero=False)

@@ -23,15 +23,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.numerics import elementary
 from tacit.numerics.kernels import Kernels
 from tacit.tables.rounding.model import basis, roll_up_ground
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 Tick = Callable[[float], None]
 
 #: Temperatures of the first and last sweep, in squared bases; stages between them.

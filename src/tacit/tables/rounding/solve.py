@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.tables.rounding.flow import solve_flow
 from tacit.tables.rounding.mip import ANY, Answer, solve_mip, solve_relaxation
 from tacit.tables.rounding.model import Model, Secondary, model_of, network_of
 from tacit.tables.rounding.search import search
+from tacit.time_limits import seconds_left
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Strategy = Literal["auto", "flow", "mip", "local_search"]
 State = Literal["optimal", "feasible", "infeasible", "unknown"]
 
@@ -32,6 +32,8 @@ SHORT = 100_000_000
 BOUND_ENTRIES = 30_000
 #: Bases by which free cells may move at most when relations leave no other rounding.
 MOST_SHIFT = 4
+#: Bases beyond their adjacent multiples that totals are let go at most.
+MOST_BASES = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +95,7 @@ class Clock:
     @property
     def left(self) -> float:
         """Return the seconds that are left."""
-        return max(0.0, self.deadline - time.monotonic())
+        return seconds_left(self.deadline)
 
     @property
     def spent(self) -> float:
@@ -151,12 +153,70 @@ def solve_rounding(
         return outcome
     shift = max_shift
     while True:
-        outcome = general(model, strict, strategy, shift, clock, rng)
+        outcome = general(Attempt(model, "mip", shift, clock), strict, strategy, rng)
         tied = outcome.status == "infeasible" and len(model.right) and not strict
         if not tied or shift >= MOST_SHIFT:
             return outcome
         # Several definitions of one total may leave no adjacent rounding: move further.
         model, shift = model.shifted(1), shift + 1
+
+
+@dataclass
+class Attempt:
+    """One way to round a model, and what it has taken so far."""
+
+    model: Model
+    strategy: str
+    shift: int
+    clock: Clock
+    moves: int = 0
+    nodes: int = 0
+    trace: tuple[tuple[float, int], ...] = ()
+
+    def ends_with(self, answer: Answer, *, bound: int = 0) -> RoundingOutcome:
+        """Return the outcome for an answer, with y and objective recomputed from the steps."""
+        assert answer.steps is not None
+        model = self.model
+        spread = model.spread(answer.steps)
+        y = int(model.excess(spread)[model.margin].max(initial=0))
+        large = len(model.free) * model.base * y
+        objective = large + model.secondary(spread)
+        done = answer.state == "optimal" and y == bound
+        return self.ends(
+            "optimal" if done else "feasible",
+            min(bound, y),
+            y,
+            model.values(answer.steps),
+            objective,
+            objective if done else large + answer.bound,
+            self.trace,
+        )
+
+    def ends(
+        self,
+        status: State,
+        y_bound: int,
+        y: int | None = None,
+        values: Floats | None = None,
+        objective: float = math.inf,
+        objective_bound: float = math.inf,
+        trace: tuple[tuple[float, int], ...] = (),
+    ) -> RoundingOutcome:
+        """Return the outcome, by default one without a rounding."""
+        return RoundingOutcome(
+            status,
+            values,
+            y,
+            y_bound,
+            objective,
+            objective_bound,
+            self.strategy,
+            self.shift,
+            self.nodes,
+            self.moves,
+            self.clock.spent,
+            trace,
+        )
 
 
 def by_flow(
@@ -171,182 +231,92 @@ def by_flow(
                 "dimension and max_shift=1; strategy='auto' finds another way"
             )
         return None
+    attempt = Attempt(model, "flow", shift, clock)
     for y in range(int(np.abs(model.high).max(initial=1)) + 2):
         if y and model.unit[model.margin].any():
             return None
         steps = solve_flow(model, network, y, clock.tick)
         if steps is not None:
-            return outcome_of(model, Answer("optimal", steps, 0.0, 0.0), y, "flow", shift, clock)
+            return attempt.ends_with(Answer("optimal", steps, 0.0, 0.0), bound=y)
         if strict:
-            return make_empty_outcome("infeasible", 1, "flow", shift, clock)
+            return attempt.ends("infeasible", 1)
     return None
 
 
 def general(
-    model: Model,
-    strict: bool,
-    strategy: Strategy,
-    shift: int,
-    clock: Clock,
-    rng: np.random.Generator,
+    attempt: Attempt, strict: bool, strategy: Strategy, rng: np.random.Generator
 ) -> RoundingOutcome:
     """Return the rounding of any table: a search for y, then proofs where the size allows them."""
+    model, clock = attempt.model, attempt.clock
     movable = int((model.high[model.free] > model.low[model.free]).sum())
     small = movable <= EXACT_CELLS
     exact = strategy == "mip" or (strategy == "auto" and (small or len(model.right) > 0))
-    share = 0.3 if exact else 0.9
-    first = None
+    best: Answer | None = None
+    y: int | None = None
     if not exact or movable > TINY_CELLS:
         first = search(
             model,
             rng,
-            clock.begun + share * clock.limit,
+            clock.begun + (0.3 if exact else 0.9) * clock.limit,
             clock.tick,
             polish=not (exact and small),
             **({"effort": SHORT} if exact and small else {}),
         )
         clock.tick(None)
-    best = (
-        None if first is None or not first.sound else Answer("feasible", first.steps, 0.0, -np.inf)
-    )
-    y = first.y if first is not None and best is not None else None
-    moves = 0 if first is None else first.moves
-    trace = ((clock.spent, y),) if y is not None else ()
-    must_prove = strict and y != 0
-    if exact or must_prove:
-        return raise_until_feasible(model, best, y, strict, shift, clock, moves, trace)
-    if best is None:
-        return make_empty_outcome("unknown", 0, "local_search", shift, clock, moves=moves)
-    assert y is not None
-    bound = -float("inf")
+        attempt.moves = first.moves
+        if first.sound:
+            best, y = Answer("feasible", first.steps, 0.0, -math.inf), first.y
+            attempt.trace = ((clock.spent, y),)
+    if exact or (strict and y != 0):
+        return raise_until_feasible(attempt, best, y, strict)
+    attempt.strategy = "local_search"
+    if best is None or y is None:
+        return attempt.ends("unknown", 0)
     if model.sums.nnz <= BOUND_ENTRIES and clock.left > 1:
-        _, bound = solve_relaxation(model, y, clock.left)
-    answer = Answer("feasible", best.steps, 0.0, bound)
-    return outcome_of(model, answer, y, "local_search", shift, clock, moves=moves, trace=trace)
+        best = replace(best, bound=solve_relaxation(model, y, clock.left)[1])
+    return attempt.ends_with(best)
 
 
 def raise_until_feasible(
-    model: Model,
-    best: Answer | None,
-    best_y: int | None,
-    strict: bool,
-    shift: int,
-    clock: Clock,
-    moves: int,
-    trace: tuple[tuple[float, int], ...],
+    attempt: Attempt, best: Answer | None, best_y: int | None, strict: bool
 ) -> RoundingOutcome:
     """Raise y from 0 by integer programs until one has an answer; keep the best when time is up."""
-    bound, nodes, y = 0, 0, 0
+    model, clock = attempt.model, attempt.clock
+    bound, y = 0, 0
     settled = True
-    more: dict[str, Any] = {"moves": moves}
     while best_y is None or y <= best_y:
         known = best.steps if best is not None and y == best_y else None
         answer = solve_mip(
             model, y, time_limit=clock.left, start=known, should_stop=clock.should_stop
         )
         clock.tick(None)
-        nodes += answer.nodes
+        attempt.nodes += answer.nodes
         if answer.steps is not None:
             if known is not None and model.secondary(model.spread(known)) < answer.value:
                 answer = Answer("feasible", known, 0.0, answer.bound)
-            trace = (*trace, (clock.spent, y))
-            state = answer if settled or answer.state != "optimal" else mark_unproven(answer)
-            return outcome_of(
-                model, state, y, "mip", shift, clock, bound=bound, nodes=nodes, trace=trace, **more
+            attempt.trace = (*attempt.trace, (clock.spent, y))
+            return attempt.ends_with(
+                answer if settled else replace(answer, state="feasible"), bound=bound
             )
         if answer.state == "infeasible":
-            if settled:
-                bound = y + 1
-            if strict:
-                return make_empty_outcome("infeasible", 1, "mip", shift, clock, nodes=nodes, **more)
-            if y == 0 and len(model.right) and best is None:
-                loose = solve_mip(model, ANY, time_limit=clock.left, should_stop=clock.should_stop)
-                if loose.state == "infeasible":
-                    return make_empty_outcome(
-                        "infeasible", 1, "mip", shift, clock, nodes=nodes, **more
-                    )
+            bound = y + 1 if settled else bound
+            if strict or (y == 0 and len(model.right) and best is None and is_impossible(attempt)):
+                return attempt.ends("infeasible", 1)
         elif strict or clock.left <= 0 or best_y is not None:
             break
         else:
             settled = False
         y += 1
-        if clock.left <= 0 and best_y is not None:
+        if (clock.left <= 0 and best_y is not None) or y > MOST_BASES:
             break
-        if y > 10_000:
-            break
-    if best is None or best_y is None or (strict and best_y):
-        return make_empty_outcome("unknown", bound, "mip", shift, clock, nodes=nodes, **more)
-    kept = Answer("feasible", best.steps, 0.0, -float("inf"))
-    return outcome_of(
-        model,
-        kept,
-        best_y,
-        "local_search",
-        shift,
-        clock,
-        bound=bound,
-        nodes=nodes,
-        trace=trace,
-        **more,
-    )
+    if best is None or (strict and best_y):
+        return attempt.ends("unknown", bound)
+    attempt.strategy = "local_search"
+    return attempt.ends_with(best, bound=bound)
 
 
-def mark_unproven(answer: Answer) -> Answer:
-    """Return an answer whose y is not proven."""
-    return Answer("feasible", answer.steps, answer.value, answer.bound, answer.nodes)
-
-
-def outcome_of(
-    model: Model,
-    answer: Answer,
-    y: int,
-    strategy: str,
-    shift: int,
-    clock: Clock,
-    *,
-    bound: int | None = None,
-    nodes: int = 0,
-    moves: int = 0,
-    trace: tuple[tuple[float, int], ...] = (),
-) -> RoundingOutcome:
-    """Return the outcome for an answer, with y and objective recomputed from the steps."""
-    assert answer.steps is not None
-    spread = model.spread(answer.steps)
-    reached = int(model.excess(spread)[model.margin].max(initial=0))
-    objective = len(model.free) * model.base * reached + model.secondary(spread)
-    least = 0 if bound is None else bound
-    done = answer.state == "optimal" and (strategy == "flow" or reached == least)
-    if strategy == "flow":
-        least = y
-    most = len(model.free) * model.base * reached + answer.bound
-    return RoundingOutcome(
-        status="optimal" if done else "feasible",
-        values=model.values(answer.steps),
-        y=reached,
-        y_bound=min(least, reached),
-        objective=objective,
-        objective_bound=objective if done else most,
-        strategy=strategy,
-        max_shift=shift,
-        nodes=nodes,
-        moves=moves,
-        seconds=clock.spent,
-        trace=trace,
-    )
-
-
-def make_empty_outcome(
-    status: State,
-    bound: int,
-    strategy: str,
-    shift: int,
-    clock: Clock,
-    *,
-    nodes: int = 0,
-    moves: int = 0,
-) -> RoundingOutcome:
-    """Return the outcome without a rounding."""
-    inf = float("inf")
-    return RoundingOutcome(
-        status, None, None, bound, inf, inf, strategy, shift, nodes, moves, clock.spent
-    )
+def is_impossible(attempt: Attempt) -> bool:
+    """Return True when no steps exist whatever the totals become."""
+    clock = attempt.clock
+    loose = solve_mip(attempt.model, ANY, time_limit=clock.left, should_stop=clock.should_stop)
+    return loose.state == "infeasible"

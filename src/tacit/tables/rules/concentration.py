@@ -7,17 +7,15 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
-from tacit.data.cells.status import Flags, Status
+from tacit.data.cells.status import Status
 from tacit.data.table import Contributors, Table
 from tacit.errors import InputError, SdcError, WeakProtection
 from tacit.tables.rules.rule import Rule, Verdict
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Level = Literal["auto", "record", "holding"]
 
 #: A rule fires when its level is more than this share of the total: less is rounding of floats.
@@ -143,11 +141,9 @@ class Concentration(Rule):
         """Return the smallest distance at which the rule holds; positive where the cell is unsafe."""
         raise NotImplementedError
 
-    def faults(self, data: object) -> list[SdcError]:
+    def _faults(self, data: Table) -> list[SdcError]:
         """Return what is wrong: counts have no contributions, or too few of them are kept."""
-        found = super().faults(data)
-        if not isinstance(data, Table):
-            return found
+        found = super()._faults(data)
         if data.frequency:
             return [
                 InputError(

@@ -9,15 +9,13 @@ from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.table import Table
-from tacit.errors import SdcError
-from tacit.fields import PositiveInt
 from tacit.registry import register
-from tacit.tables.rules.nesting import find_nearly_whole_parts, free_empty_cells, nesting_faults
-from tacit.tables.rules.rule import Rule, Verdict
+from tacit.tables.rules.nesting import Nesting
+from tacit.tables.rules.rule import Verdict
 
 
 @register
-class DirectDisclosure(Rule):
+class DirectDisclosure(Nesting):
     """A count is unsafe when at most k units of one of its totals lie elsewhere.
 
     Of a total n and a part m > 0 of it, n - m units are elsewhere. With n - m = 0 the table says of every
@@ -36,27 +34,10 @@ class DirectDisclosure(Rule):
     k: Annotated[int, Field(ge=0)] = Field(
         default=1, description="units elsewhere who might tell each other where they are"
     )
-    dimensions: tuple[str, ...] = Field(
-        default=(), description="the dimensions whose categories disclose something; by default all"
-    )
-    up_to: PositiveInt | None = Field(
-        default=None, description="larger groups are no secret; by default none is too large"
-    )
-    zeros: bool = Field(
-        default=True,
-        description="empty cells may be hidden: nobody knows beforehand that they are empty",
-    )
-
-    def faults(self, data: object) -> list[SdcError]:
-        """Return what is wrong: units must be counted, and the dimensions exist."""
-        return super().faults(data) + nesting_faults(self.kind, data, self.dimensions)
-
-    def _apply(self, table: Table, ctx: Context) -> Table:
-        return super()._apply(free_empty_cells(table) if self.zeros else table, ctx)
 
     def _judge(self, table: Table, ctx: Context) -> Verdict:
         del ctx
-        found = find_nearly_whole_parts(table, self.k, self.dimensions, self.up_to)
+        found = self.pairs(table)
         lower = np.zeros(len(table))
         np.maximum.at(lower, found.part, self.k + 1 - found.rest)
         return Verdict(lower > 0, lower, 0.0)

@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.fields import Secret
 from tacit.registry import register
-from tacit.tables.rules.concentration import Behind, Concentration, Floats
+from tacit.tables.rules.concentration import Behind, Concentration
 
 
 @register

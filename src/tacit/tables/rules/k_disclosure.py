@@ -10,15 +10,13 @@ from pydantic import Field
 from tacit.claims.gate import COALITION
 from tacit.context import Context
 from tacit.data.table import Table
-from tacit.errors import SdcError
-from tacit.fields import PositiveInt
 from tacit.registry import register
-from tacit.tables.rules.nesting import find_nearly_whole_parts, free_empty_cells, nesting_faults
-from tacit.tables.rules.rule import Rule, Verdict
+from tacit.tables.rules.nesting import Nesting
+from tacit.tables.rules.rule import Verdict
 
 
 @register
-class KDisclosure(Rule):
+class KDisclosure(Nesting):
     """No coalition of k units may learn from a table of counts what all others of a group are.
 
     Of a total n and a part m > 0 of it, n - m units are elsewhere. Where n - m <= k, the k who are elsewhere
@@ -40,24 +38,10 @@ class KDisclosure(Rule):
         default=COALITION,
         description="size of the coalition that must not learn what all others are",
     )
-    dimensions: tuple[str, ...] = Field(
-        default=(), description="the dimensions whose categories disclose something; by default all"
-    )
-    up_to: PositiveInt | None = Field(
-        default=None, description="larger groups are no secret; by default none is too large"
-    )
-    zeros: bool = Field(
-        default=True,
-        description="empty cells may be hidden: nobody knows beforehand that they are empty",
-    )
-
-    def faults(self, data: object) -> list[SdcError]:
-        """Return what is wrong: units must be counted, and the dimensions exist."""
-        return super().faults(data) + nesting_faults(self.kind, data, self.dimensions)
 
     def _apply(self, table: Table, ctx: Context) -> Table:
-        made = super()._apply(free_empty_cells(table) if self.zeros else table, ctx)
-        found = find_nearly_whole_parts(made, self.k, self.dimensions, self.up_to)
+        made = super()._apply(table, ctx)
+        found = self.pairs(made)
         ctx.note(differences=len(found.part))
         return made
 

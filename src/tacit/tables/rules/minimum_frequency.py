@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.claims.gate import LEAST
 from tacit.context import Context
 from tacit.data.cells.status import Status
@@ -15,7 +16,7 @@ from tacit.errors import InputError, SdcError
 from tacit.registry import register
 from tacit.tables.rules.concentration import Level, missing_cells
 from tacit.tables.rules.nesting import free_empty_cells
-from tacit.tables.rules.rule import Floats, Rule, Verdict
+from tacit.tables.rules.rule import Rule, Verdict
 
 
 @register
@@ -76,20 +77,19 @@ class MinimumFrequency(Rule):
 
     mark: ClassVar[Status] = Status.UNSAFE_FREQUENCY
 
-    def faults(self, data: object) -> list[SdcError]:
+    def _faults(self, data: Table) -> list[SdcError]:
         """Return what is wrong: the contributors must be known."""
-        found = super().faults(data)
-        if isinstance(data, Table):
-            if self.level == "holding" and data.holdings is None:
-                found.append(InputError(f"{self.kind}: the table knows of no holdings"))
-            elif data.holdings is None and not data.frequency and (data.count < 0).all():
-                found.append(InputError(f"{self.kind} needs the contributors of each cell"))
-            if self.could_be_safe and not data.frequency:
-                found.append(
-                    InputError(
-                        f"{self.kind}: could_be_safe is about counts, and this is a table of magnitudes"
-                    )
+        found = super()._faults(data)
+        if self.level == "holding" and data.holdings is None:
+            found.append(InputError(f"{self.kind}: the table knows of no holdings"))
+        elif data.holdings is None and not data.frequency and (data.count < 0).all():
+            found.append(InputError(f"{self.kind} needs the contributors of each cell"))
+        if self.could_be_safe and not data.frequency:
+            found.append(
+                InputError(
+                    f"{self.kind}: could_be_safe is about counts, and this is a table of magnitudes"
                 )
+            )
         return found
 
     def _apply(self, table: Table, ctx: Context) -> Table:

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+from pydantic import Field
 
+from tacit.arrays import Floats, Ints
+from tacit.context import Context
 from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError, SdcError
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from tacit.fields import NaturalInt, PositiveInt
+from tacit.tables.rules.rule import Rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +64,8 @@ def free_empty_cells(table: Table) -> Table:
     return table.with_(status=status)
 
 
-def nesting_faults(kind: str, data: object, dimensions: Sequence[str]) -> list[SdcError]:
+def nesting_faults(kind: str, data: Table, dimensions: Sequence[str]) -> list[SdcError]:
     """Return why groups cannot be judged: these are rules on counts of units."""
-    if not isinstance(data, Table):
-        return []
     found: list[SdcError] = []
     if not data.frequency:
         found.append(
@@ -80,3 +79,30 @@ def nesting_faults(kind: str, data: object, dimensions: Sequence[str]) -> list[S
     if unknown:
         found.append(InputError(f"{kind}: no dimension {unknown[0]!r}; there are {data.names}"))
     return found
+
+
+class Nesting(Rule):
+    """Base of the rules about groups that fall (nearly) whole into one category."""
+
+    k: NaturalInt = Field(description="units elsewhere, at most")
+    dimensions: tuple[str, ...] = Field(
+        default=(), description="the dimensions whose categories disclose something; by default all"
+    )
+    up_to: PositiveInt | None = Field(
+        default=None, description="larger groups are no secret; by default none is too large"
+    )
+    zeros: bool = Field(
+        default=True,
+        description="empty cells may be hidden: nobody knows beforehand that they are empty",
+    )
+
+    def _faults(self, data: Table) -> list[SdcError]:
+        """Return what is wrong: units must be counted, and the dimensions exist."""
+        return super()._faults(data) + nesting_faults(self.kind, data, self.dimensions)
+
+    def _apply(self, table: Table, ctx: Context) -> Table:
+        return super()._apply(free_empty_cells(table) if self.zeros else table, ctx)
+
+    def pairs(self, table: Table) -> Nested:
+        """Return the pairs of cells that the rule is about."""
+        return find_nearly_whole_parts(table, self.k, self.dimensions, self.up_to)

@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tacit.arrays import Floats
 from tacit.fields import Secret
 from tacit.registry import register
-from tacit.tables.rules.concentration import Behind, Concentration, Floats, target_and_rest
+from tacit.tables.rules.concentration import Behind, Concentration, target_and_rest
 
 
 @register

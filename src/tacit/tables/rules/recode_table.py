@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.base import Action
 from tacit.data.cells.contributions import merge
@@ -21,9 +22,6 @@ from tacit.errors import Approximate, InputError, SdcError, UnknownMethod
 from tacit.registry import lookup, register
 from tacit.spec import Method, Where
 from tacit.tables.rules.rule import Rule
-
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 
 @register
@@ -66,11 +64,9 @@ class RecodeTable(Method[Table]):
             raise ValueError("give one of collapse, depth and groups")
         return self
 
-    def faults(self, data: object) -> list[SdcError]:
+    def _faults(self, data: Table) -> list[SdcError]:
         """Return what is wrong: the table must follow from its dimensions."""
-        found = super().faults(data)
-        if not isinstance(data, Table):
-            return found
+        found = super()._faults(data)
         if not data.dimensions or data.given is not None:
             return [
                 InputError(
@@ -98,7 +94,7 @@ class RecodeTable(Method[Table]):
         result, exact = rebuild_dimension(table, axis, new, target)
         rules = rules_of(table.history)
         for rule in rules:
-            result = rule._apply(result, Context.start(0, should_stop=ctx.should_stop))
+            result = rule._apply(result, Context.start(0, work=ctx.work.quiet()))
         ctx.note(
             cells_before=len(table),
             cells_after=len(result),
@@ -223,7 +219,7 @@ def rebuild_dimension(table: Table, axis: int, new: Dimension, target: Ints) -> 
         n = len(kept)
         coordinates = np.stack(np.unravel_index(kept, shape), axis=1).astype(np.int32)
 
-    def added(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def added(values: npt.ArrayLike) -> Floats:
         return np.bincount(group, weights=np.asarray(values)[cells], minlength=n).astype(np.float64)
 
     status, levels = joint_status(table, cells, group, n)

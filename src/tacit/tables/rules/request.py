@@ -61,11 +61,9 @@ class Request(Rule):
 
     mark: ClassVar[Status] = Status.UNSAFE_REQUEST
 
-    def faults(self, data: object) -> list[SdcError]:
+    def _faults(self, data: Table) -> list[SdcError]:
         """Return what is wrong: requests must be known, and as many contributions as are judged."""
-        found = super().faults(data)
-        if not isinstance(data, Table):
-            return found
+        found = super()._faults(data)
         lacking = level_faults(self.kind, data, self.level)
         if lacking:
             return [*found, *lacking]

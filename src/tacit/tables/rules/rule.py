@@ -8,14 +8,13 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Flags
 from tacit.claims.gate import RULE
 from tacit.context import Context
-from tacit.data.cells.status import Flags, Status
+from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.spec import Method, Where
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

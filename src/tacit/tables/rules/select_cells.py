@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, model_validator
 from scipy import sparse
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.cells.masks import Mask, match_masks
 from tacit.data.cells.status import Status
@@ -120,5 +120,5 @@ def implied_relations(table: Table) -> sparse.csr_array:
     kept = [row for lead, row in sorted(pivots.items()) if lead >= first]
     rows = np.repeat(np.arange(len(kept)), [len(r) for r in kept])
     columns = np.array([order[c] for r in kept for c in r], dtype=np.int64)
-    values: npt.NDArray[np.float64] = np.array([float(v) for r in kept for v in r.values()])
+    values: Floats = np.array([float(v) for r in kept for v in r.values()])
     return sparse.csr_array((values, (rows, columns)), shape=(len(kept), len(table)))

@@ -45,7 +45,9 @@ class BlockStructure(Measure[Table]):
     runs_on: ClassVar[Where] = "cells"
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
 
-    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+    def _measure(
+        self, table: Table, other: Companions[Table], ctx: Context
+    ) -> BlockStructureResult:
         del other
         if table.equations.shape[0] < 2:
             raise InputError("block_structure needs a table with at least two relations")

@@ -1,4 +1,4 @@
-"""Block-angular structure of the relations of a table: finding, judging and using it."""
+"""Block-angular structure of the relations of a table: finding and judging it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
+from tacit.arrays import Floats, Ints
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.relations import components
 from tacit.data.table import Table
@@ -23,7 +23,6 @@ from tacit.plot.chart import Chart
 from tacit.plot.spy import spy
 from tacit.tables.structure.hypergraph import Hypergraph, cut_nets, edge_weights, gains, net_cut
 from tacit.tables.structure.partition import EXACT, Options, Step, Way, partition, upper_limit
-from tacit.tables.structure.schur import NormalEquations, SolveBy, check_theta
 
 __all__ = [
     "Structure",
@@ -32,12 +31,9 @@ __all__ = [
     "gains",
     "independent_rows",
     "net_cut",
-    "normal_eq_solver",
     "statistics",
 ]
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Form = Literal["dual", "primal"]
 Weight = Literal["unit", "nonzeros"]
 #: A table, or a matrix of relations by cells: sparse or dense.
@@ -554,47 +550,3 @@ def statistics(relations: Relations) -> dict[str, int | None]:
     elif min(m, n) <= RANKED and m * n <= 4 * RANKED**2:
         rank = int(np.linalg.matrix_rank(matrix.toarray()))
     return {"n": n, "m": m, "nnz": matrix.nnz, "rank": rank, "components": components(matrix)[0]}
-
-
-# -- using -------------------------------------------------------------------------------------------
-
-
-def normal_eq_solver(
-    relations: Relations,
-    theta: npt.ArrayLike,
-    structure: Structure | None = None,
-    method: SolveBy = "schur",
-    series: int = 1,
-) -> NormalEquations:
-    r"""Return a solver of :math:`(A \Theta A') \, dy = g`: call it with g.
-
-    Parameters
-    ----------
-    relations
-        A: a table or a matrix, the one whose structure was found.
-    theta
-        The positive diagonal.
-    structure
-        Blocks and border; found with k = 2 in the better form when left out.
-    method
-        ``schur``: factor the blocks and the dense system of the border; ``pcg``: the same by conjugate
-        gradients, with D (primal) or the blocks (dual) as the preconditioner; ``direct``: factor the
-        whole matrix and ignore the structure.
-    series
-        Further terms of the power series D^-1 + D^-1 (C' B^-1 C) D^-1 + ... that improve the
-        preconditioner D.
-    """
-    if method not in get_args(SolveBy):
-        raise InvalidParameter(f"method must be one of {', '.join(get_args(SolveBy))}")
-    matrix = matrix_of(relations)
-    diagonal = check_theta(theta, matrix.shape[1])
-    if structure is None and method != "direct":
-        structure = detect_structure(relations, "best", seed=0)
-    if structure is None:
-        m, n = matrix.shape
-        nothing = np.zeros(m, dtype=np.int64), np.zeros(n, dtype=np.int64)
-        return NormalEquations(matrix, diagonal, *nothing, 1, method)
-    if structure.matrix.shape != matrix.shape:
-        raise InputError("the structure belongs to a matrix of another size")
-    found = structure.row_block, structure.column_block
-    return NormalEquations(matrix, diagonal, *found, structure.k, method, series)

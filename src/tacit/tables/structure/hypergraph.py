@@ -7,19 +7,17 @@ with numba where it is installed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Ints
 from tacit.numerics.kernels import Kernels
 
-Ints = npt.NDArray[np.int64]
 
-
-@dataclass(frozen=True, eq=False)
-class Hypergraph:
+class Hypergraph(NamedTuple):
     """Vertices and nets, each listed by the other.
 
     Attributes
@@ -58,10 +56,6 @@ class Hypergraph:
         unit = np.ones(pattern.shape[0], dtype=np.int64) if weight is None else weight
         return build_hypergraph(vertices, nets, unit, np.ones(pattern.shape[1], dtype=np.int64))
 
-    def arrays(self) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
-        """Return what the kernels take."""
-        return self.start, self.nets, self.begin, self.pins, self.weight, self.cost
-
 
 def build_hypergraph(vertices: Ints, nets: Ints, weight: Ints, cost: Ints) -> Hypergraph:
     """Make a hypergraph from pairs (vertex, net), repetitions allowed."""
@@ -84,7 +78,7 @@ def build_hypergraph(vertices: Ints, nets: Ints, weight: Ints, cost: Ints) -> Hy
     return Hypergraph(start, net[order], begin, pin, weight, total[chosen])
 
 
-def merge_nets(net: Ints, pin: Ints, size: Ints, keep: npt.NDArray[np.bool_], n: int) -> Ints:
+def merge_nets(net: Ints, pin: Ints, size: Ints, keep: Flags, n: int) -> Ints:
     """Return for each net the first one with the same vertices.
 
     Equal nets have equal sums of fixed random 64-bit numbers of their vertices; were two others ever to
@@ -110,7 +104,7 @@ def net_cut(pattern: sparse.csr_array, part: npt.ArrayLike) -> int:
     return int(cut_nets(pattern, np.asarray(part, dtype=np.int64)).sum())
 
 
-def cut_nets(pattern: sparse.csr_array, part: Ints) -> npt.NDArray[np.bool_]:
+def cut_nets(pattern: sparse.csr_array, part: Ints) -> Flags:
     """Return which columns have entries in rows of more than one block."""
     coo = pattern.tocoo()
     own = part[coo.coords[0]]
@@ -151,23 +145,12 @@ def edge_weights(pattern: sparse.csr_array) -> sparse.csr_array:
 # -- kernels -------------------------------------------------------------------------------------
 
 
-def match(
-    start: Ints,
-    nets: Ints,
-    begin: Ints,
-    pins: Ints,
-    weight: Ints,
-    cost: Ints,
-    order: Ints,
-    side: Ints,
-    heaviest: int,
-    wide: int,
-    scaled: bool,
-) -> Ints:
+def match(h: Hypergraph, order: Ints, side: Ints, heaviest: int, wide: int, scaled: bool) -> Ints:
     """Match each vertex with the free neighbour that shares most with it; return the pairs' numbers.
 
     Ties go to the lighter one. ``scaled`` divides a net's cost by its size, as long nets say less.
     """
+    start, nets, begin, pins, weight, cost = h
     n = len(weight)
     mate = np.full(n, -1, dtype=np.int64)
     score = np.zeros(n)
@@ -213,24 +196,45 @@ def match(
     return mate
 
 
-def refine(
-    start: Ints,
-    nets: Ints,
-    begin: Ints,
-    pins: Ints,
-    weight: Ints,
-    cost: Ints,
-    side: Ints,
-    cap: Ints,
-    passes: int,
-    patience: int,
-) -> int:
+class Buckets(NamedTuple):
+    """Vertices listed by side and gain, the last that came first; the highest gain that a side may hold."""
+
+    head: Ints
+    peak: Ints
+    after: Ints
+    before: Ints
+
+
+def put_first(lists: Buckets, v: int, side: int, gain: int) -> None:
+    """Put a vertex at the head of its list."""
+    follower = lists.head[side, gain]
+    lists.after[v] = follower
+    lists.before[v] = -1
+    if follower >= 0:
+        lists.before[follower] = v
+    lists.head[side, gain] = v
+    lists.peak[side] = max(lists.peak[side], gain)
+
+
+def take_out(lists: Buckets, v: int, side: int, gain: int) -> None:
+    """Take a vertex out of its list."""
+    leader, follower = lists.before[v], lists.after[v]
+    if leader >= 0:
+        lists.after[leader] = follower
+    else:
+        lists.head[side, gain] = follower
+    if follower >= 0:
+        lists.before[follower] = leader
+
+
+def refine(h: Hypergraph, side: Ints, cap: Ints, passes: int, patience: int) -> int:
     """Move vertices between two sides while that lowers the cut (changes ``side``); return the cut.
 
     A pass moves every vertex at most once, the one with the largest gain first, and keeps the best
     prefix: least overweight, then least cut, then most even. A side may be overweight by one vertex on
     the way, and must then give one back.
     """
+    start, nets, begin, pins, weight, cost = h
     n, m = len(weight), len(cost)
     counts = np.zeros((m, 2), dtype=np.int64)
     total = np.zeros(2, dtype=np.int64)
@@ -248,10 +252,13 @@ def refine(
     for e in range(m):
         if counts[e, 0] > 0 and counts[e, 1] > 0:
             cut += cost[e]
-    head = np.empty((2, 2 * top + 1), dtype=np.int64)
-    peak = np.empty(2, dtype=np.int64)
-    after = np.empty(n, dtype=np.int64)
-    before = np.empty(n, dtype=np.int64)
+    lists = Buckets(
+        np.empty((2, 2 * top + 1), dtype=np.int64),
+        np.empty(2, dtype=np.int64),
+        np.empty(n, dtype=np.int64),
+        np.empty(n, dtype=np.int64),
+    )
+    head, peak, after = lists.head, lists.peak, lists.after
     gain = np.empty(n, dtype=np.int64)
     free = np.empty(n, dtype=np.bool_)
     moved = np.empty(n, dtype=np.int64)
@@ -269,13 +276,7 @@ def refine(
                     g += cost[e]
             gain[v] = g
             free[v] = True
-            h = head[s, g + top]
-            after[v] = h
-            before[v] = -1
-            if h >= 0:
-                before[h] = v
-            head[s, g + top] = v
-            peak[s] = max(peak[s], g + top)
+            put_first(lists, v, s, g + top)
         best_excess = max(0, total[0] - cap[0]) + max(0, total[1] - cap[1])
         best_cut = cut
         best_uneven = abs(total[0] * cap[1] - total[1] * cap[0])
@@ -322,12 +323,7 @@ def refine(
             t = 1 - s
             # Take it out of its list, and lock it.
             free[v] = False
-            if before[v] >= 0:
-                after[before[v]] = after[v]
-            else:
-                head[s, gain[v] + top] = after[v]
-            if after[v] >= 0:
-                before[after[v]] = before[v]
+            take_out(lists, v, s, gain[v] + top)
             cut -= gain[v]
             side[v] = t
             total[s] -= weight[v]
@@ -356,21 +352,9 @@ def refine(
                         step += w
                     if step == 0:
                         continue
-                    r = side[u]
-                    if before[u] >= 0:
-                        after[before[u]] = after[u]
-                    else:
-                        head[r, gain[u] + top] = after[u]
-                    if after[u] >= 0:
-                        before[after[u]] = before[u]
+                    take_out(lists, u, side[u], gain[u] + top)
                     gain[u] += step
-                    h = head[r, gain[u] + top]
-                    after[u] = h
-                    before[u] = -1
-                    if h >= 0:
-                        before[h] = u
-                    head[r, gain[u] + top] = u
-                    peak[r] = max(peak[r], gain[u] + top)
+                    put_first(lists, u, side[u], gain[u] + top)
             moved[n_moved] = v
             n_moved += 1
             excess = max(0, total[0] - cap[0]) + max(0, total[1] - cap[1])
@@ -396,4 +380,4 @@ def refine(
     return cut
 
 
-KERNELS = Kernels(globals(), match, refine)
+KERNELS = Kernels(globals(), match, put_first, take_out, refine)

@@ -16,15 +16,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InputError
 from tacit.tables.structure.hypergraph import KERNELS, Hypergraph, build_hypergraph
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Way = Literal["multilevel", "single_level", "exact", "mtkahypar"]
 Tick = Callable[[], None]
 
@@ -146,18 +144,13 @@ def candidates(
 def refine_bipartition(h: Hypergraph, side: Ints, cap: Ints) -> int:
     """Refine a bipartition in place; return its cut."""
     run = KERNELS.pick(TURNS * h.n)["refine"]
-    return int(run(*h.arrays(), side, cap, PASSES, PATIENCE))
+    return int(run(h, side, cap, PASSES, PATIENCE))
 
 
 def rate_bipartition(h: Hypergraph, side: Ints, cap: Ints) -> tuple[int, int]:
     """Return how far a bipartition is overweight, and its cut: lower is better."""
     total = np.bincount(side, weights=h.weight, minlength=2).astype(np.int64)
-    if not len(h.cost):
-        return int(np.maximum(total - cap, 0).sum()), 0
-    own = side[h.pins]
-    low = np.minimum.reduceat(own, h.begin[:-1])
-    high = np.maximum.reduceat(own, h.begin[:-1])
-    return int(np.maximum(total - cap, 0).sum()), int(h.cost[high > low].sum())
+    return int(np.maximum(total - cap, 0).sum()), many_cut(h, side)
 
 
 def random_start(h: Hypergraph, cap: Ints, rng: np.random.Generator) -> Ints:
@@ -193,7 +186,7 @@ def coarsen_hypergraph(
     while h.n > options.coarsest:
         order = options.rng.permutation(h.n)
         run = KERNELS.pick(TURNS * h.n)["match"]
-        up = run(*h.arrays(), order, own, heaviest, WIDE, scaled)
+        up = run(h, order, own, heaviest, WIDE, scaled)
         n = int(up.max()) + 1
         if n > (1 - REDUCTION) * h.n:
             break

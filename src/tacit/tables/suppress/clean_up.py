@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
+from tacit.arrays import Flags
 from tacit.context import Context
-from tacit.data.cells.status import Flags
 from tacit.tables.suppress.moves.routes import Routes
 from tacit.tables.suppress.problem import Problem
 

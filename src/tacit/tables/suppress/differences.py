@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats
 from tacit.claims import Claim
 from tacit.claims.outsiders import describe_outsiders, outsider_bounds
 from tacit.context import Context
-from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import Infeasible
 from tacit.tables.attack.attacker import shortfalls
@@ -20,8 +20,6 @@ from tacit.tables.rules.nesting import Nested, find_nearly_whole_parts
 from tacit.tables.suppress.problem import Problem
 from tacit.tables.suppress.repair import suppress
 from tacit.tables.suppress.whole_numbers import protect_whole_numbers
-
-Floats = npt.NDArray[np.float64]
 
 #: How often part of what is hidden for differences is chosen anew.
 TRIES = 10

@@ -8,19 +8,15 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
-from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.result import Result
 from tacit.tables.agencies.coordination import other_depth, regions_of
 from tacit.tables.attack.audit import Audit
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def information_loss(table: Table, region: str, agencies: Sequence[str] | None = None) -> Result:

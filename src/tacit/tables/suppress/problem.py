@@ -9,13 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims.outsiders import has_whole_counts, outsider_bounds
-from tacit.data.cells.status import Flags, is_fixed, is_secondary
+from tacit.data.cells.status import is_fixed, is_secondary
 from tacit.data.table import Table
 from tacit.errors import Infeasible
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: An unsafe cell without levels must still not be deducible: it needs this share of its value.
 SMALLEST_SHARE = 1e-3

@@ -6,16 +6,15 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Floats
 from tacit.solve.model import LinearModel
 from tacit.solve.scip import LazyScip
 
 if TYPE_CHECKING:
-    from tacit.tables.suppress.propose_exact import Cut, Search
-
-Floats = npt.NDArray[np.float64]
+    from tacit.tables.suppress.moves.cuts import Cut
+    from tacit.tables.suppress.propose_exact import Search
 
 
 def branch_and_cut(search: Search) -> None:

@@ -24,16 +24,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
-from tacit.data.cells.status import Flags
 from tacit.numerics.kernels import Kernels
 from tacit.tables.suppress.problem import Problem
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Vector = dict[int, int]
 Mark = tuple[int, int]
 

@@ -13,16 +13,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.cells.dimension import Dimension, Sum
 from tacit.data.cells.relations import components, product_equations, subtables
-from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, SolverError
 from tacit.tables.suppress.problem import Problem, tiny_range
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from tacit.time_limits import limit_reached
 
 #: The steps that a distance cost tells apart.
 STEPS = 5
@@ -348,7 +346,13 @@ class Modular:
         proven, bound = price == 0, 0.0
         free = int(local.suppressible.sum())
         left = self.options.exact_seconds - self.out.seconds
-        if price > 0 and free <= self.options.exact_cells and left > 0:
+        if (
+            price > 0
+            and free <= self.options.exact_cells
+            and left <= 0 < self.options.exact_seconds
+        ):
+            limit_reached()
+        elif price > 0 and free <= self.options.exact_cells and left > 0:
             begun = time.perf_counter()
             pattern, bound, proven = solve_block_exactly(
                 local, pattern, min(left, self.options.block_seconds), ctx
@@ -363,7 +367,7 @@ class Modular:
         """Return a pattern by cheapest movements."""
         from tacit.tables.suppress.repair import suppress
 
-        quiet = Context(ctx.rng, ctx.seed, should_stop=ctx.should_stop)
+        quiet = ctx.quiet()
         large = int(local.suppressible.sum()) > max(self.options.exact_cells, LARGE)
         seconds = self.options.block_seconds
         pattern, _ = suppress(local, quiet, tries=TRIES if large else 0, limit_seconds=seconds)

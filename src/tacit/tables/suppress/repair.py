@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
-import numpy.typing as npt
-
+from tacit.arrays import Flags
 from tacit.context import Context
-from tacit.data.cells.status import Flags
 from tacit.errors import Infeasible
 from tacit.tables.attack.attacker import shortfalls
 from tacit.tables.suppress.moves.routes import Routes, needs_of
 from tacit.tables.suppress.problem import Problem
-
-Floats = npt.NDArray[np.float64]
 
 
 def repair(problem: Problem, hidden: Flags, ctx: Context) -> Flags:

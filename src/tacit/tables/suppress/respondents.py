@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags
 from tacit.claims import Claim
 from tacit.claims.outsiders import describe_outsiders, outsider_bounds
 from tacit.context import Context
-from tacit.data.cells.status import Flags, Status
+from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import Infeasible, SdcWarning
 from tacit.tables.attack.attacker import shortfalls
@@ -22,9 +22,6 @@ from tacit.tables.suppress.clean_up import clean
 from tacit.tables.suppress.problem import Problem, tiny_range
 from tacit.tables.suppress.repair import repair, suppress
 from tacit.tables.suppress.whole_numbers import protect_whole_numbers
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: How often part of what is hidden for sums is chosen anew.
 TRIES = 10

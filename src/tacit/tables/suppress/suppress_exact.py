@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from tacit.arrays import Flags
 from tacit.context import Context
 from tacit.data.cells.masks import Mask, match_masks
-from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import Approximate, require
 from tacit.registry import register

@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.arrays import Flags
 from tacit.claims import Claim
 from tacit.claims.outsiders import describe_outsiders, has_whole_counts
 from tacit.context import Context
-from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import Infeasible
 from tacit.registry import register

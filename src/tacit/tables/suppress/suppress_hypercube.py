@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 from scipy import sparse
 
+from tacit.arrays import Flags, Ints
 from tacit.claims import Claim
 from tacit.claims.outsiders import (
     WHOLE_TABLE_HIDES_ZEROS,
@@ -23,7 +23,6 @@ from tacit.claims.outsiders import (
 from tacit.context import Context
 from tacit.data.cells.dimension import Dimension, Sum
 from tacit.data.cells.relations import roll_up
-from tacit.data.cells.status import Flags
 from tacit.data.table import Contributors, Table
 from tacit.errors import Infeasible, InputError, SdcError, WeakProtection
 from tacit.registry import register
@@ -43,9 +42,6 @@ from tacit.tables.suppress.suppression import (
     protect_from_respondents,
 )
 from tacit.tables.suppress.whole_numbers import protect_whole_numbers
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Subtables that the check of a claim audits by linear programs besides all proofs by cubes.
 SAMPLE = 100
@@ -111,13 +107,12 @@ class SuppressHypercube(Suppression):
         default=300_000, description="cells up to which audit='auto' means the full audit"
     )
 
-    def faults(self, data: object) -> list[SdcError]:
+    def _faults(self, data: Table) -> list[SdcError]:
         """Return what is wrong: only product tables of up to six dimensions have hypercubes."""
-        found = super().faults(data)
-        if isinstance(data, Table):
-            reason = not_for_cubes(data)
-            if reason:
-                found.append(InputError(f"{self.kind} {reason}"))
+        found = super()._faults(data)
+        reason = not_for_cubes(data)
+        if reason:
+            found.append(InputError(f"{self.kind} {reason}"))
         return found
 
     def scope(self, table: Table) -> str:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from tacit.arrays import Flags
 from tacit.context import Context
-from tacit.data.cells.status import Flags
 from tacit.registry import register
 from tacit.tables.suppress.clean_up import clean
 from tacit.tables.suppress.problem import Problem
 from tacit.tables.suppress.propose_gauss import choose_hidden_cells
 from tacit.tables.suppress.repair import repair, suppress
 from tacit.tables.suppress.suppression import Suppression
-
-#: Seconds for publishing cells again in the second pattern, where no time limit is given.
-SECOND_LOOK = 60.0
+from tacit.time_limits import is_past, seconds_left
 
 
 @register
@@ -31,6 +30,7 @@ class SuppressLinear(Suppression):
     of the pattern are re-inserted. Where Gaussian elimination, repaired, gives a cheaper start, that pattern
     is cleaned in the same way, and the cheaper of the two is taken. A heuristic: the pattern is always safe, proven on the full table,
     and not always the cheapest (``history[-1].details``: first_price, price, republished, reinserted).
+    Unless a time limit is given, all searches end after counted work, and every machine finds the same pattern.
 
     References
     ----------
@@ -49,10 +49,12 @@ class SuppressLinear(Suppression):
         description="how often, after that, a part of the pattern is removed and re-inserted",
     )
     time_limit: Annotated[float, Field(gt=0)] | None = Field(
-        default=None, description="seconds for that search; the best safe pattern so far is kept"
+        default=None,
+        description="seconds for these searches together; the best safe pattern so far is kept",
     )
 
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
+        end = None if self.time_limit is None else time.monotonic() + self.time_limit
         pattern, facts = suppress(
             problem,
             ctx,
@@ -63,7 +65,7 @@ class SuppressLinear(Suppression):
         ctx.note(**facts)
         if not self.clean:
             return pattern
-        other = from_elimination(problem, ctx, facts["first_price"], self.time_limit)
+        other = from_elimination(problem, ctx, facts["first_price"], end)
         if other is not None and problem.price(other) < problem.price(pattern):
             ctx.note(start="elimination")
             return other
@@ -71,16 +73,19 @@ class SuppressLinear(Suppression):
 
 
 def from_elimination(
-    problem: Problem, ctx: Context, first_price: float, seconds: float | None
+    problem: Problem, ctx: Context, first_price: float, end: float | None
 ) -> Flags | None:
     """Return the safe pattern that starts from Gaussian elimination, where it promises to be cheaper.
 
-    It is cleaned only when, before cleaning, it costs less than the first pattern by movements did.
+    It is cleaned only when, before cleaning, it costs less than the first pattern by movements did; when time is up by
+    then, it is left out.
     """
+    if is_past(end):
+        return None
     choice = choose_hidden_cells(problem, ctx)
     if len(choice.lost) or problem.price(choice.hidden) >= first_price:
         return None
     safe = repair(problem, choice.hidden | problem.start, ctx)
     if problem.price(safe) >= first_price:
         return None
-    return clean(problem, safe, ctx, limit_seconds=seconds or SECOND_LOOK)
+    return clean(problem, safe, ctx, limit_seconds=None if end is None else seconds_left(end))

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from tacit.arrays import Flags
 from tacit.context import Context
-from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.registry import register
 from tacit.tables.suppress.problem import Problem

@@ -7,14 +7,15 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.arrays import Flags
 from tacit.context import Context
-from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import InputError, SdcError, SolverError
 from tacit.registry import register
 from tacit.tables.suppress.differences import protect_differences
+from tacit.tables.suppress.moves.paths import BOTH_WAYS
 from tacit.tables.suppress.problem import Problem
-from tacit.tables.suppress.propose_network import BOTH_WAYS, Circulations, not_a_network
+from tacit.tables.suppress.propose_network import Circulations, not_a_network
 from tacit.tables.suppress.repair import repair
 from tacit.tables.suppress.respondents import note_price, protect_sums
 from tacit.tables.suppress.suppression import (
@@ -50,13 +51,12 @@ class SuppressNetwork(Suppression):
         default=3, description="clean-ups: needs routed again, cells published that none needs"
     )
 
-    def faults(self, data: object) -> list[SdcError]:
+    def _faults(self, data: Table) -> list[SdcError]:
         """Return what is wrong: the table must be a network."""
-        found = super().faults(data)
-        if isinstance(data, Table):
-            reason = not_a_network(data)
-            if reason:
-                found.append(InputError(f"{self.kind} {reason}; suppress_linear takes every table"))
+        found = super()._faults(data)
+        reason = not_a_network(data)
+        if reason:
+            found.append(InputError(f"{self.kind} {reason}; suppress_linear takes every table"))
         return found
 
     def _apply(self, table: Table, ctx: Context) -> Table:

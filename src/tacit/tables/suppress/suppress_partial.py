@@ -9,26 +9,25 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims import Claim
 from tacit.claims.outsiders import describe_outsiders, outsider_bounds
 from tacit.context import Context
-from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import Approximate, SolverError
 from tacit.numerics.elementary import ten_to
 from tacit.registry import register
 from tacit.solve import Highs, LinearModel
 from tacit.spec import Method, Where
+from tacit.tables.suppress.moves.cuts import SIGNS, Mover, Need, is_need_met, needs_of
 from tacit.tables.suppress.problem import WHOLE, Problem, problem_of
-from tacit.tables.suppress.propose_exact import SIGNS, Mover, Need, is_need_met, needs_of
 from tacit.tables.suppress.repair import repair
 from tacit.tables.suppress.whole_numbers import widen_in_whole_numbers
+from tacit.time_limits import is_past
 
-Floats = npt.NDArray[np.float64]
 #: A loss this near to its bound, as a share of it, is the least: intervals are widened by less.
 PROVEN = 1e-5
 #: Reaches are computed to this share of the need; intervals are widened by it in the end.
@@ -179,7 +178,7 @@ def find_narrowest_intervals(
         short = master.separate(mover, needs, z, ctx)
         if not short:
             return master.result(z, master.bound, finished=True)
-        if time.monotonic() > deadline:
+        if is_past(deadline):
             best = master.mixed(z, reach, mover, needs)
             return master.result(best, master.bound, finished=False)
     raise SolverError("the intervals did not settle; the table's scales may be too far apart")
@@ -197,7 +196,7 @@ def direct_need(mover: Mover, need: Need) -> Need:
     return up if is_need_met(up, [leg]) else need._replace(kind="down")
 
 
-def compute_pattern_reach(problem: Problem, pattern: Flags, cells: npt.NDArray[np.int64]) -> Floats:
+def compute_pattern_reach(problem: Problem, pattern: Flags, cells: Ints) -> Floats:
     """Return the reaches (down, then up) of a suppression pattern, cut to a finite size."""
     most = 10.0 * float(np.abs(problem.table.value).sum()) + 1.0
     hidden = pattern[cells]
@@ -209,7 +208,7 @@ def compute_pattern_reach(problem: Problem, pattern: Flags, cells: npt.NDArray[n
 class Master:
     """The linear program in z- and z+ (in that order), with the cuts found so far."""
 
-    def __init__(self, problem: Problem, cells: npt.NDArray[np.int64]) -> None:
+    def __init__(self, problem: Problem, cells: Ints) -> None:
         self.problem, self.cells, self.k = problem, cells, len(cells)
         weight = widths(problem)[cells]
         low = np.concatenate([problem.need_down[cells], problem.need_up[cells]])

@@ -9,10 +9,10 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.arrays import Flags
 from tacit.claims import Claim
 from tacit.claims.outsiders import describe_outsiders
 from tacit.context import Context
-from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.spec import Method, Where
 from tacit.tables.attack.exactness import deducing_pairs

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats
 from tacit.context import Context
-from tacit.data.cells.status import Flags
 from tacit.errors import Infeasible
 from tacit.solve.highs import Highs
 from tacit.solve.model import LinearModel
@@ -17,8 +16,6 @@ from tacit.tables.attack.attacker import Shortfall, shortfalls, ticker
 from tacit.tables.attack.whole import FAR, NODES, SLACK, find_whole_shortfalls
 from tacit.tables.suppress.problem import Problem
 from tacit.tables.suppress.repair import list_missing_movements
-
-Floats = npt.NDArray[np.float64]
 
 
 def protect_whole_numbers(problem: Problem, pattern: Flags, ctx: Context) -> Flags:

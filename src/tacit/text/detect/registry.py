@@ -111,7 +111,7 @@ def cut(
 def discover() -> None:
     """Import every detector, once."""
     package = importlib.import_module("tacit.text.detect")
-    for info in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"tacit.text.detect.{info.name}")
+    for info in pkgutil.walk_packages(package.__path__, "tacit.text.detect."):
+        importlib.import_module(info.name)
     for entry in entry_points(group="tacit.detectors"):
         entry.load()

@@ -21,18 +21,7 @@ CUES = (
     ("d", m.DOSE), ("q", m.STOP), ("v", m.PARTICLE), ("A", m.SAINT), ("W", m.WARD), ("P", m.PREPOSITION),
 )  # fmt: skip
 #: Cues that reach over a few words: "Dr. A. B. Name", "wife, whose name is Name".
-REACHING = (
-    m.TITLE
-    | m.RELATION
-    | m.CALLED
-    | m.HEADER
-    | m.GREETING
-    | m.PHONE
-    | m.NUMBER
-    | m.BORN
-    | m.WORKS
-    | m.LIVES
-)
+REACHING = m.any_of("title relation called header greeting phone number born works lives")
 REACH = 4
 #: All cues, to look up what they spell by a word's marks.
 ANY_CUE = sum(bit for _, bit in CUES)

@@ -8,33 +8,17 @@ from dataclasses import replace
 
 from tacit.data.corpus import Span
 from tacit.text.board import NAMES
-from tacit.text.detect.list_names import is_lone
-from tacit.text.detect.record_number import DOSES
+from tacit.text.detect.names.list_names import is_lone
+from tacit.text.detect.numbers.record_number import DOSES
 from tacit.text.detect.registry import Candidate, cut
 from tacit.text.medicine import medical_evidence
 from tacit.text.reading import marks as m
 from tacit.text.reading.page import Page
 from tacit.text.tidy import tidy_spans
 
-KNOWN = (
-    m.STOP
-    | m.MEDICAL
-    | m.DRUG
-    | m.HEAD
-    | m.DOSE
-    | m.MONTH
-    | m.WEEKDAY
-    | m.TITLE
-    | m.SUFFIX
-    | m.HEADER
-    | m.NUMBER
-    | m.HOSPITAL
-    | m.PHONE
-    | m.AGE
-    | m.RELATION
-    | m.ROLE
-    | m.CLUB
-    | m.STATE
+KNOWN = m.any_of(
+    "stop medical drug head dose month weekday title suffix header number hospital phone age "
+    "relation role club state"
 )
 
 

@@ -1,19 +1,24 @@
 """Language packs: the words of a language that the detectors look for, as data.
 
-A pack is a module of this folder with one :class:`Pack`, named ``PACK``; the module is named after the language. The detectors know no
-language: they know marks such as "title" or "street", and the pack says which words carry them.
+A pack is a file of this folder, named after the language, with the fields of a :class:`Pack`; words are separated by blanks. The
+detectors know no language: they know marks such as "title" or "street", and the pack says which words carry them.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from tacit.errors import InvalidParameter, near_match
+
+OWN = Path(__file__).parent
+#: Fields that are sequences of words.
+SEQUENCES = ("month_names", "lists", "street_ends", "hospital_ends", "company_ends", "medical_ends")
 
 
 @dataclass(frozen=True)
@@ -48,13 +53,12 @@ class Pack:
     #: What follows a postcode of this language, at a place's start.
     postcode: re.Pattern[str] | None = None
     ninety: str = "90 or older"
-    tags: Mapping[str, str] = field(default_factory=dict)
 
 
 @functools.cache
 def languages() -> tuple[str, ...]:
     """Return the languages that have a pack."""
-    return tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if len(m.name) == 2))
+    return tuple(sorted(file.stem for file in OWN.glob("*.toml")))
 
 
 @functools.cache
@@ -67,5 +71,29 @@ def load_pack(language: str) -> Pack:
             f"no language pack {language!r}. {hint or ''}".strip()
             + f" There are: {', '.join(languages())}."
         )
-    pack: Pack = importlib.import_module(f"tacit.text.packs.{base}").PACK
-    return pack
+    return read_pack(base, tomllib.loads((OWN / f"{base}.toml").read_text(encoding="utf-8")))
+
+
+def read_pack(language: str, given: dict[str, Any]) -> Pack:
+    """Return a pack from what its file holds."""
+    sequences = {name: tuple(given[name].split()) for name in SEQUENCES if name in given}
+    return Pack(
+        **given
+        | sequences
+        | {
+            "language": language,
+            "months": {
+                word: number
+                for number, written in enumerate(given["months"], start=1)
+                for word in written.split()
+            },
+            "medical": " ".join(given["medical"].values()),
+            "eponyms": " ".join(given["eponyms"].values()),
+            "first_names": {
+                word: score
+                for score, names in given.get("first_names", {}).items()
+                for word in names.split()
+            },
+            "postcode": re.compile(given["postcode"]) if "postcode" in given else None,
+        }
+    )

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+
 _bits: dict[str, int] = {}
 
 
 def mark(name: str) -> int:
     """Return the bit of a mark; a new name gets a new bit."""
     return _bits.setdefault(name, 1 << len(_bits))
+
+
+def any_of(names: str) -> int:
+    """Return the bits of several marks together."""
+    return functools.reduce(operator.or_, (_bits[name.replace("_", " ")] for name in names.split()))
 
 
 #: Marks by look.

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 
-from tacit.text.proper import SMALL
 from tacit.text.reading import marks as m
 from tacit.text.reading.lexicon import Lexicon
 from tacit.text.reading.tokens import tokenise
-from tacit.text.reading.words import words
+from tacit.text.reading.words import cues
 from tacit.text.replace.invent import Inventor, like_case
 
-#: Three-digit ZIP areas of at most 20,000 people (Census 2000), which Safe Harbor makes 000.
-RESTRICTED = words("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")
+CUES = cues("places")
+PROPER = cues("proper")
+
+
 ZIP = re.compile(r"(?<!\d)(\d{3})\d{2}(?:-\d{4})?(?!\d)")
 UK = re.compile(
     r"(?<![A-Za-z0-9])([A-Z]{1,2})\d[A-Z\d]?[ ]{0,2}\d[A-Z]{2}(?![A-Za-z0-9])", re.IGNORECASE
 )
 KEPT = m.STREET | m.UNIT | m.BOX | m.SAINT
 THINGS = m.HOSPITAL | m.COMPANY | m.CLUB | m.SAINT
-COMPASS = words("n s e w ne nw se sw north south east west p o po apt")
 
 
 def replace_address(text: str, lexicon: Lexicon, inventor: Inventor) -> str:
@@ -37,7 +37,7 @@ def replace_address(text: str, lexicon: Lexicon, inventor: Inventor) -> str:
         if found.re is UK:
             made.append(found[1].upper())
         else:
-            made.append("00000" if found[1] in RESTRICTED and not german else f"{found[1]}00")
+            made.append("00000" if found[1] in CUES.restricted and not german else f"{found[1]}00")
         at = found.end()
     made.append(replace_words(text[at:], lexicon, inventor, KEPT | m.STATE))
     return "".join(made)
@@ -65,9 +65,9 @@ def replace_words(text: str, lexicon: Lexicon, inventor: Inventor, kept: int) ->
             changed = True
         elif (
             not word[0].isalpha()
-            or low in SMALL
+            or low in PROPER.small
             or low == "s"
-            or (len(low) <= 4 and low in COMPASS)
+            or (len(low) <= 4 and low in CUES.compass)
         ) or is_kept(word, lexicon, kept, place, last, changed):
             made.append(word)
         else:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Flags
 from tacit.context import Context
 from tacit.data.fingerprint import fingerprint
 from tacit.data.microdata import Microdata
@@ -18,7 +19,7 @@ from tacit.records.classes.anonymise.base import LatticeMethod, Weights
 from tacit.records.classes.anonymise.evaluate import Task
 from tacit.records.classes.anonymise.lattice import Lattice
 from tacit.records.classes.anonymise.objectives import COUNTED, WORDS
-from tacit.records.classes.anonymise.problem import Flags, Levels, Problem
+from tacit.records.classes.anonymise.problem import Levels, Problem
 from tacit.records.classes.anonymise.search.boxes import TIE, Found, Limits
 from tacit.records.classes.anonymise.search.choose import search_lattice
 from tacit.records.classes.anonymise.search.local import gap_of
@@ -54,8 +55,6 @@ class Anonymise(LatticeMethod):
     kind: Literal["anonymise"] = "anonymise"
     on_household = "by_value"
     on_weight = "option"
-    on_stratum = "kept"
-    on_links = "warned"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     takes_register: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"

@@ -11,7 +11,7 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, RoleMissing, SdcError
-from tacit.fields import ColumnName, PositiveFloat, PositiveInt, Probability
+from tacit.fields import ColumnName, IdentifierColumns, PositiveFloat, PositiveInt, Probability
 from tacit.records.classes.anonymise.class_values import Aggregate, aggregate_classes
 from tacit.records.classes.anonymise.evaluate import Task
 from tacit.records.classes.anonymise.models import register, sampling  # noqa: F401 - they register models
@@ -96,10 +96,7 @@ class LatticeMethod(Method):
     target: ColumnName | None = Field(
         default=None, description="utility 'classification' only: the column to be predicted"
     )
-    identifiers: Literal["drop", "keep"] = Field(
-        default="drop",
-        description="drop the identifier columns first, or keep them for a later step that substitutes them",
-    )
+    identifiers: IdentifierColumns = "drop"
     effort: PositiveInt = Field(
         default=300,
         description="how much work the search may do before it ends with a gap, in millions of merged rows",
@@ -115,11 +112,9 @@ class LatticeMethod(Method):
         named += [self.target] if self.target else []
         return tuple(dict.fromkeys(named))
 
-    def faults(self, data: Microdata) -> list[SdcError]:
+    def _faults(self, data: Microdata) -> list[SdcError]:
         """Add: models that cannot be aimed at, keys without hierarchy, limits that are no levels."""
-        found = super().faults(data)
-        if not isinstance(data, Microdata):
-            return found
+        found = super()._faults(data)
         found += [
             InputError(f"{self.kind}: {clause}.") for clause in model_faults(self.models, self.kind)
         ]

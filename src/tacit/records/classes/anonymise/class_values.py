@@ -9,10 +9,11 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Floats, Ints
 from tacit.data.hierarchies.intervals import text
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import dense_ids, encode
-from tacit.records.classes.anonymise.grouping import Floats, Ints, sum_by
+from tacit.records.classes.anonymise.grouping import sum_by
 
 Aggregate = Literal["mean", "median", "interval"]
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.records.classes.anonymise.grouping import Floats, Ints
-from tacit.records.classes.anonymise.problem import Flags
+from tacit.arrays import Flags, Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.records.classes.anonymise.fewest import choose_cheapest, choose_fewest
-from tacit.records.classes.anonymise.grouping import Floats, Ints, merge_classes
+from tacit.records.classes.anonymise.grouping import merge_classes
 from tacit.records.classes.anonymise.models.registry import TOLERANCE, Condition, View
 from tacit.records.classes.anonymise.objectives import Objective
-from tacit.records.classes.anonymise.problem import Flags, Levels, Problem, State
+from tacit.records.classes.anonymise.problem import Levels, Problem, State
 
 #: Prices closer than this are the same.
 NEARLY = 1e-9

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from tacit.records.classes.anonymise.grouping import Floats, Ints
+from tacit.arrays import Floats, Ints
 from tacit.solve.highs import Highs
 from tacit.solve.model import LinearModel
 

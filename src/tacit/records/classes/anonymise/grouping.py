@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.engine.coded import combine_codes
 from tacit.numerics.kernels import Kernels
 
-Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 #: Multiplier of the row hash: with 31-bit values the product stays within 63 bits.
 MULTIPLIER = 2654435769

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tacit.arrays import Flags, Ints
 from tacit.records.classes.anonymise.evaluate import Task
-from tacit.records.classes.anonymise.grouping import Codes, Ints
-from tacit.records.classes.anonymise.problem import Flags, Levels, State, Values
+from tacit.records.classes.anonymise.grouping import Codes
+from tacit.records.classes.anonymise.problem import Levels, State, Values
 from tacit.records.classes.anonymise.search.boxes import Limits
 from tacit.records.classes.anonymise.search.choose import search_soon
 

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Flags, Ints
 from tacit.context import Context
 from tacit.data.hierarchies.rules import flat
 from tacit.data.microdata import Microdata
@@ -18,7 +19,7 @@ from tacit.engine.codes import Cells, encode
 from tacit.errors import Infeasible, InputError
 from tacit.records.classes.anonymise.base import LatticeMethod
 from tacit.records.classes.anonymise.evaluate import Task
-from tacit.records.classes.anonymise.grouping import Codes, Ints, merge_classes
+from tacit.records.classes.anonymise.grouping import Codes, merge_classes
 from tacit.records.classes.anonymise.iterate import part_of, run_rounds
 from tacit.records.classes.anonymise.mixed import (
     Release,
@@ -30,7 +31,7 @@ from tacit.records.classes.anonymise.mixed import (
 )
 from tacit.records.classes.anonymise.mondrian import has_intervals, partition
 from tacit.records.classes.anonymise.objectives import COUNTED, WORDS, Entropy
-from tacit.records.classes.anonymise.problem import Flags, Problem, State, Values, sum_moments
+from tacit.records.classes.anonymise.problem import Problem, State, Values, sum_moments
 from tacit.records.classes.anonymise.search.boxes import Limits
 from tacit.records.classes.anonymise.search.choose import search_lattice
 from tacit.records.classes.anonymise.search.local import gap_of
@@ -101,10 +102,7 @@ class LocalRecode(LatticeMethod):
         description="lattice runs on what was suppressed; specialising from the top; or cuts at medians",
     )
 
-    on_household = "apart"
     on_weight = "option"
-    on_stratum = "kept"
-    on_links = "warned"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {
@@ -124,7 +122,7 @@ class LocalRecode(LatticeMethod):
 
     def faults(self, data: Microdata) -> list[Any]:
         """Take numeric keys without hierarchy where they are cut."""
-        if isinstance(data, Microdata) and all(k in data.columns for k in data.keys):
+        if not self.type_fault(data) and all(k in data.columns for k in data.keys):
             data = self.prepare(data)
         found = super().faults(data)
         if self.asks_register:

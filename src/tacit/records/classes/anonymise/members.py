@@ -9,11 +9,12 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Ints
 from tacit.data.hierarchy import Hierarchy, ground_labels
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import cells
 from tacit.errors import ColumnNotFound, InputError
-from tacit.records.classes.anonymise.grouping import Codes, Ints, merge_classes
+from tacit.records.classes.anonymise.grouping import Codes, merge_classes
 from tacit.reveal import reveal
 
 

@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.hierarchy import Hierarchy, ground_labels
 from tacit.records.classes.anonymise.evaluate import Task
-from tacit.records.classes.anonymise.grouping import Codes, Floats, Ints, merge_classes, sum_by
+from tacit.records.classes.anonymise.grouping import Codes, merge_classes, sum_by
 from tacit.records.classes.anonymise.models.sizes import AtLeast
 from tacit.records.classes.anonymise.objectives import Additive
-from tacit.records.classes.anonymise.problem import Climb, Flags, Levels, Problem, State
+from tacit.records.classes.anonymise.problem import Climb, Levels, Problem, State
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats
 from tacit.numerics.elementary import exp, log
-from tacit.records.classes.anonymise.grouping import Codes, Floats, add_prices, sum_by
-from tacit.records.classes.anonymise.problem import Flags, Levels, Problem, State
+from tacit.records.classes.anonymise.grouping import Codes, add_prices, sum_by
+from tacit.records.classes.anonymise.problem import Levels, Problem, State
 
 Utility = Literal[
     "loss",

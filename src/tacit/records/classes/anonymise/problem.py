@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Cells, cells
-from tacit.records.classes.anonymise.grouping import Codes, Floats, Ints, merge_classes, sum_by
+from tacit.records.classes.anonymise.grouping import Codes, merge_classes, sum_by
 from tacit.records.classes.anonymise.members import Members, People, count_members, place_values
 
-Flags = npt.NDArray[np.bool_]
 Levels = tuple[int, ...]
 
 
@@ -72,7 +71,7 @@ class Values:
         weight = None if self.weight is None else self.weight[take]
         return Values(self.of_class[take], self.value[take], self.n[take], weight)
 
-    def amounts(self, weighted: bool) -> npt.NDArray[np.float64]:
+    def amounts(self, weighted: bool) -> Floats:
         """Return sums of weights, or numbers of records."""
         if weighted and self.weight is not None:
             return self.weight

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.engine.coded import densify
 from tacit.numerics.elementary import log
 from tacit.records.classes.anonymise.cuts import Numbers
 from tacit.records.classes.anonymise.evaluate import Task
-from tacit.records.classes.anonymise.grouping import Codes, Floats, Ints, merge_classes, sum_by
+from tacit.records.classes.anonymise.grouping import Codes, merge_classes, sum_by
 from tacit.records.classes.anonymise.mixed import Words, climb_words
 from tacit.records.classes.anonymise.models.registry import View
-from tacit.records.classes.anonymise.problem import Flags
 
 #: How many children a class may give back, smallest first, for the others to pass.
 GIVEN_BACK = 4

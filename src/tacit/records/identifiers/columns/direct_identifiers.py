@@ -48,10 +48,6 @@ class DirectIdentifiers(Measure):
         description="columns that may be shown whatever their names say, such as protected geography",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     axis: ClassVar[str] = "columns that name people or homes"
     example: ClassVar[Mapping[str, Any]] = {"allowed": ["zip"]}
 

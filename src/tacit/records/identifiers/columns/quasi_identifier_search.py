@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.subsets import all_subsets, subset_counts, unordered_cells
@@ -60,10 +60,6 @@ class QuasiIdentifierSearch(Measure):
         default=0.9, description="the separation from which a set is a quasi-identifier"
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     axis: ClassVar[str] = "largest distinction"
 
@@ -142,7 +138,7 @@ class QuasiIdentifierSearchResult(Result):
         return grouped_bars(items, title="How well sets of columns tell records apart", y="share")
 
 
-def tell_apart(sizes: npt.NDArray[np.int64]) -> tuple[float, float]:
+def tell_apart(sizes: Ints) -> tuple[float, float]:
     """Return distinction and separation from the sizes of classes; a single record is distinct from all others."""
     n = int(sizes.sum())
     if not n:
@@ -153,7 +149,7 @@ def tell_apart(sizes: npt.NDArray[np.int64]) -> tuple[float, float]:
     return len(sizes) / n, (pairs - alike) / pairs if pairs else 1.0
 
 
-def count_sizes(sizes: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+def count_sizes(sizes: Ints) -> list[tuple[int, int]]:
     """Return each size that occurs with how often it does."""
     values, times = np.unique(sizes, return_counts=True)
     return list(zip(values.tolist(), times.tolist(), strict=True))

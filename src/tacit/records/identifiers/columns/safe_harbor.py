@@ -63,10 +63,6 @@ class SafeHarbor(Measure):
         description="three-digit ZIP codes with at most 20,000 people, which must be 000; by default those of 2000",
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     axis: ClassVar[str] = "share of columns reported"
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> SafeHarborResult:

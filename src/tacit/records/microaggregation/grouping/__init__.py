@@ -9,10 +9,10 @@ on the records ``x`` (n x p, standardised where the user asked for it); one Spec
 
 from __future__ import annotations
 
+from tacit.public import publish
 from tacit.records.microaggregation.grouping.loss import Loss, group_means, group_sizes, loss
-from tacit.renamed import find_names
 
 _HOMES = {"two_microaggregation": "tacit.records.microaggregation.grouping.factor"}
 
 __all__ = ["Loss", "group_means", "group_sizes", "loss", *_HOMES]  # noqa: PLE0604
-__getattr__ = find_names("microaggregation", _HOMES)
+__getattr__, __dir__ = publish("microaggregation", _HOMES, globals())

@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.records.microaggregation.grouping.loss import group_means
-from tacit.stats.moments import Flags, Floats, Ints
 from tacit.stats.robust import HUBER_LIMIT, MAD_CONSTANT, MAD_CONSTANT_TEMPL
 
 How = Literal["mean", "median", "trimmed", "one_step", "m_estimate"]

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import Approximate, InputError
 from tacit.numerics.kernels import Kernels
 from tacit.records.microaggregation.grouping.loss import Tick, group_means, group_sizes, loss
@@ -16,7 +17,6 @@ from tacit.records.microaggregation.grouping.mdav_groups import (
     form_mdav_groups,
 )
 from tacit.records.microaggregation.grouping.tree import neighbours as nearest_of
-from tacit.stats.moments import Flags, Floats, Ints
 
 Order = Literal["row", "distance", "random"]
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
+from tacit.events import side_by_side
 from tacit.numerics.elementary import log2, power
 from tacit.records.microaggregation.grouping.loss import Tick, loss
 from tacit.records.microaggregation.grouping.mdav_groups import form_mdav_groups, form_outer_groups
-from tacit.stats.moments import Floats, Ints
 
 #: Share of the records that is grouped before the rest is cut into blocks.
 OUTER = 0.2
@@ -113,8 +113,7 @@ def in_parts(
             x[part], k, seeds, lambda _message, _share: tick("forming groups", None)
         )
 
-    with ThreadPoolExecutor(min(len(parts), workers or os.cpu_count() or 1)) as pool:
-        found = list(pool.map(work, parts))
+    found = list(side_by_side(work, parts, min(len(parts), workers or os.cpu_count() or 1)))
     labels = np.full(len(x), -1, dtype=np.int64)
     first = 0
     for part, ids in zip(parts, found, strict=True):

@@ -16,17 +16,18 @@ Caliński, Harabasz (1974), A dendrite method for cluster analysis, Communicatio
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InputError, require
 from tacit.numerics.elementary import log
 from tacit.records.microaggregation.grouping.loss import Tick, group_means
+from tacit.records.microaggregation.grouping.silence import Silence
 from tacit.records.microaggregation.grouping.sorting import by_score
-from tacit.stats.moments import Floats, Ints, scale_of
+from tacit.stats.moments import scale_of
 
 Cluster = Literal["gmm", "kmeans", "medoids", "hierarchical"]
 Transform = Literal["none", "log", "boxcox"]
@@ -38,6 +39,8 @@ FIT_RECORDS = 20_000
 TREE_RECORDS = 3_000
 PAM_RECORDS = 500
 CLARA_SAMPLES = 5
+#: Strata are clustered side by side, in threads.
+SILENCE = Silence()
 
 
 def influence(
@@ -178,9 +181,8 @@ def gmm(z: Floats, clusters: int | None, most: int, rng: np.random.Generator) ->
     sample = sample_records(z, FIT_RECORDS, rng)
     seed = int(rng.integers(2**31))
     best, lowest = None, np.inf
-    with warnings.catch_warnings():
-        # A fit that has not converged has a BIC all the same, only a worse one.
-        warnings.simplefilter("ignore")
+    # A fit that has not converged has a BIC all the same, only a worse one.
+    with SILENCE:
         for n in [clusters] if clusters else range(1, most + 1):
             for shape in ("full", "diag"):
                 model = mixture(n, covariance_type=shape, random_state=seed, reg_covar=1e-4)
@@ -198,8 +200,7 @@ def kmeans(z: Floats, clusters: int | None, most: int, rng: np.random.Generator)
     seed = int(rng.integers(2**31))
 
     def fit(n: int) -> Floats:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # fewer distinct records than clusters
+        with SILENCE:  # fewer distinct records than clusters
             return np.asarray(means(n, n_init=4, random_state=seed).fit(sample).cluster_centers_)
 
     return best_centres(z, sample, fit, clusters, most)

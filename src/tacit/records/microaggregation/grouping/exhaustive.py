@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import Approximate, InputError, LimitReached
 from tacit.numerics.kernels import Kernels
 from tacit.records.microaggregation.grouping.loss import Tick
 from tacit.records.microaggregation.grouping.near import Space, find_nearest_records
 from tacit.records.microaggregation.grouping.pairs import find_cheapest_pairing
 from tacit.records.microaggregation.grouping.univariate import optimal_univariate
-from tacit.stats.moments import Floats, Ints
 
 #: Records whose subsets are all looked at.
 ALL_SUBSETS = 18

@@ -25,6 +25,7 @@ import numpy as np
 import scipy.sparse.csgraph
 from scipy import sparse
 
+from tacit.arrays import Floats, Ints
 from tacit.context import ignore_progress
 from tacit.errors import (
     Approximate,
@@ -35,12 +36,10 @@ from tacit.errors import (
     WeakProtection,
     require,
 )
-from tacit.records.microaggregation.grouping.exhaustive import ALL_SUBSETS, over_subsets
-from tacit.records.microaggregation.grouping.loss import Tick, group_sizes, loss
+from tacit.records.microaggregation.grouping.loss import Tick, group_sizes
 from tacit.records.microaggregation.grouping.near import Space
 from tacit.records.microaggregation.grouping.pairs import find_cheapest_pairing
 from tacit.solve import Highs, LinearModel
-from tacit.stats.moments import Floats, Ints
 
 #: Records solved as a whole, and records in each block of larger files.
 WHOLE = 20_000
@@ -419,69 +418,3 @@ def parts(n: int, edges: Ints) -> Ints:
     """Return the connected components of a set of edges."""
     graph = sparse.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
     return scipy.sparse.csgraph.connected_components(graph, directed=False)[1].astype(np.int64)
-
-
-# -- experiment --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class RatioExperiment:
-    """The optimal SSE and that of the 2-approximation on random samples (Table 2 of the paper).
-
-    Attributes
-    ----------
-    optimal, approximate
-        SSE of each sample.
-    """
-
-    optimal: Floats
-    approximate: Floats
-
-    @property
-    def ratio(self) -> Floats:
-        """Return optimal / approximate: between 1/2 and 1; 1 when both are 0."""
-        return np.divide(
-            self.optimal,
-            self.approximate,
-            out=np.ones(len(self.optimal)),
-            where=self.approximate > 0,
-        )
-
-    @property
-    def exact(self) -> float:
-        """Return the share of samples in which the approximation is the optimum."""
-        return float(np.isclose(self.ratio, 1.0, rtol=0, atol=1e-9).mean())
-
-
-def ratio_experiment(
-    x: Floats,
-    *,
-    rng: np.random.Generator,
-    size: int = 15,
-    samples: int = 10,
-    tick: Tick = ignore_progress,
-) -> RatioExperiment:
-    """Return how close the 2-approximation comes to the optimum on random samples of the records.
-
-    Parameters
-    ----------
-    x
-        Records, standardised if that is wanted.
-    rng
-        Draws the samples, each without replacement.
-    size
-        Records in a sample; up to 18, since all subsets are looked at.
-    samples
-        Number of samples.
-    tick
-        Told about progress.
-    """
-    if not 2 <= size <= min(ALL_SUBSETS, len(x)):
-        raise InvalidParameter(f"size must be 2 to {ALL_SUBSETS} and at most the number of records")
-    found = np.empty((samples, 2))
-    for i in range(samples):
-        tick("samples", i / samples)
-        sample = x[rng.choice(len(x), size, replace=False)]
-        best = over_subsets(Space.of_records(sample).squared, 2)
-        found[i] = loss(sample, best).within, two_microaggregation(sample).sse
-    return RatioExperiment(found[:, 0], found[:, 1])

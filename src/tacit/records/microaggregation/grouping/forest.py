@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InputError
 from tacit.numerics.kernels import Kernels
 from tacit.records.microaggregation.grouping.loss import Tick
 from tacit.records.microaggregation.grouping.near import find_nearest_records
 from tacit.records.microaggregation.grouping.spanning_tree import split_large
-from tacit.stats.moments import Floats, Ints
 
 
 def mu_approximation(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics.kernels import Kernels
 from tacit.records.microaggregation.grouping.loss import Tick
-from tacit.stats.moments import Floats, Ints
 
 #: Distances computed between two looks at the clock.
 BUDGET = 200_000_000

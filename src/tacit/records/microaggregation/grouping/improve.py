@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InputError
 from tacit.records.microaggregation.grouping import search as _search
 from tacit.records.microaggregation.grouping.loss import Tick, group_sizes, loss
 from tacit.records.microaggregation.grouping.mdav_groups import form_mdav_groups
 from tacit.records.microaggregation.grouping.tree import neighbours
-from tacit.stats.moments import Floats, Ints
 
 #: Groups newly started: this many times n / k^2 in small files, and n / k in large ones.
 EFFORT, LARGE_EFFORT = 200, 3

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.stats.moments import Floats, Ints
+from tacit.arrays import Floats, Ints
 
 #: Hears how far the work is, and may stop it.
 Tick = Callable[[str, float | None], None]

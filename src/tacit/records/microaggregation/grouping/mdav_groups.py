@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics.kernels import Kernels
 from tacit.records.microaggregation.grouping import tree as _tree
 from tacit.records.microaggregation.grouping.loss import Tick
@@ -24,7 +25,6 @@ from tacit.records.microaggregation.grouping.tree import (
     recentre,
     remove_record,
 )
-from tacit.stats.moments import Floats, Ints
 
 #: Work on one number while scanning, in turns of a loop, and what each scan costs beside, in columns.
 SCAN, COLUMNS = 1.5e-3, 3

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InputError
-from tacit.stats.moments import Floats, Ints
 
 #: Records whose distances are all kept: looking them up is faster than computing them again.
 KEPT = 4_000

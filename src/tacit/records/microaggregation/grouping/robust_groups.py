@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.records.microaggregation.grouping.loss import Tick
 from tacit.records.microaggregation.grouping.mdav_groups import Rest
 from tacit.records.microaggregation.grouping.sorting import ROBUST_RECORDS
-from tacit.stats.moments import Floats, Ints
 from tacit.stats.robust import Covariance, mahalanobis_squared, robust_covariance
 
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.numerics.kernels import Kernels
-from tacit.stats.moments import Flags, Floats, Ints
 
 #: Nearest records of a record through which groups to change to are found.
 LOOK = 8

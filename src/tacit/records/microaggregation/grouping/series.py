@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from tacit.arrays import Ints
 from tacit.context import Progress, ignore_progress
 from tacit.errors import Infeasible
 from tacit.records.microaggregation.grouping.loss import group_means
 from tacit.records.microaggregation.grouping.mdav_groups import mdav
-from tacit.stats.moments import Ints
 from tacit.stats.series.normalise import Normalisation, normalise
 from tacit.stats.series.panel import Panel
 

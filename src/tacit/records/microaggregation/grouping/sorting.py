@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics.algebra import dot
-from tacit.stats.moments import Floats, Ints, scale_of
+from tacit.stats.moments import scale_of
 from tacit.stats.projection import Middle, ScaleName, first_component, pursue_directions
 from tacit.stats.robust import Covariance, robust_covariance
 

@@ -9,10 +9,10 @@ import scipy.sparse.csgraph
 from scipy import sparse
 from scipy.spatial import cKDTree
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.numerics.kernels import Kernels
 from tacit.records.microaggregation.grouping.loss import Tick
 from tacit.records.microaggregation.grouping.mdav_groups import mdav
-from tacit.stats.moments import Flags, Floats, Ints
 
 #: Neighbours looked up first for each record.
 FIRST = 8

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics.kernels import Functions, Kernels
-from tacit.stats.moments import Floats, Ints
 
 #: Records in a leaf, at most.
 LEAF = 16

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import InputError
 from tacit.numerics.kernels import Kernels
 from tacit.records.microaggregation.grouping.loss import Tick
 from tacit.records.microaggregation.grouping.mdav_groups import mdav
-from tacit.stats.moments import Floats, Ints
 
 
 def optimal_univariate(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics.kernels import Kernels
 from tacit.records.microaggregation.grouping import tree as _tree
 from tacit.records.microaggregation.grouping.loss import Tick, group_means
@@ -13,7 +14,6 @@ from tacit.records.microaggregation.grouping.mdav_groups import (
     find_k_smallest,
 )
 from tacit.records.microaggregation.grouping.tree import Room, Tree, find_nearest, remove_record
-from tacit.stats.moments import Floats, Ints
 
 #: Work on one number while scanning, in turns of a loop.
 SCAN = 1e-2

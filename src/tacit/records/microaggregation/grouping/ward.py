@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Floats, Ints
 from tacit.numerics.kernels import Kernels
 from tacit.records.microaggregation.grouping.loss import Tick
-from tacit.stats.moments import Floats, Ints
 
 
 def ward(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:

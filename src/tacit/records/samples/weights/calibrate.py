@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.copies import copy_numbers
 from tacit.data.margins import Totals, check_agreement, columns_of, describe, place_totals
 from tacit.data.microdata import Microdata
 from tacit.data.roles import Column
-from tacit.data.values import Ints, read_numeric_column
+from tacit.data.values import read_numeric_column
 from tacit.engine.codes import Coded, dense_ids
 from tacit.errors import Infeasible, InputError, LimitReached, RoleMissing, SdcError
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt
@@ -25,7 +25,6 @@ from tacit.registry import register
 from tacit.spec import Method
 from tacit.stats.margins import Curve, Fit, Margin, calibrate_ratios, can_meet, fit_proportionally
 
-Floats = npt.NDArray[np.float64]
 #: Weights are smaller than this share of the largest only by cancellation.
 NOTHING = 1e-12
 
@@ -75,7 +74,6 @@ class Calibrate(Method):
 
     on_household = "unused"
     on_weight = "changed"
-    on_stratum = "kept"
     on_links = "unused"
     prepares: ClassVar[bool] = True
     takes_copies: ClassVar[bool] = True
@@ -103,11 +101,9 @@ class Calibrate(Method):
         name = data.weight or self.weight
         return {} if name is None else {name: self.columns_named()}
 
-    def faults(self, data: Microdata) -> list[SdcError]:
+    def _faults(self, data: Microdata) -> list[SdcError]:
         """Add: no weights, or two sorts of them."""
-        found = super().faults(data)
-        if not isinstance(data, Microdata):
-            return found
+        found = super()._faults(data)
         if data.weight is None and self.weight is None:
             found.append(
                 RoleMissing(

@@ -16,8 +16,9 @@ import numpy as np
 import pyarrow as pa
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from tacit.arrays import Floats, Ints
 from tacit.data.margins import Totals, columns_of, place_totals
-from tacit.data.values import Floats, Ints, as_numbers
+from tacit.data.values import as_numbers
 from tacit.engine.codes import Coded, dense_ids, encode
 from tacit.errors import Infeasible, InputError, InvalidParameter
 from tacit.fields import ColumnNames, PositiveFloat

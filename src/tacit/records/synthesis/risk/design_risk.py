@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.copies import split_copies
 from tacit.data.lined_up import read_codes
 from tacit.data.microdata import Microdata
 from tacit.data.paired import shared_positions
-from tacit.data.values import Floats, Ints, not_numeric, read_numeric_column, row_numbers
+from tacit.data.values import not_numeric, read_numeric_column, row_numbers
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName, PositiveFloat
 from tacit.registry import register
@@ -54,11 +55,8 @@ class DesignRisk(Measure):
         description="sum of the sizes in the population; by default what the original weights estimate",
     )
 
-    on_household = "unused"
     on_weight = "used"
     on_stratum = "used"
-    on_links = "unused"
-    family: ClassVar[str] = "risk"
     compares: ClassVar[bool] = True
     on_copies: ClassVar[Literal["each", "together"]] = "together"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.arrays import Flags, Floats
 from tacit.context import Context
 from tacit.data.lined_up import Files, Side, line_up, nearest, pick, shared_columns
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats
 from tacit.errors import InputError
 from tacit.fields import ColumnName, ColumnNames, PositiveInt, Probability
 from tacit.records.synthesis.risk.attacks import AttackResult, Rate, judge
@@ -47,20 +47,12 @@ class Inference(Measure):
     )
     attacks: PositiveInt = Field(default=500, description="people attacked at most")
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
-    family: ClassVar[str] = "risk"
     compares: ClassVar[bool] = True
     takes_control: ClassVar[bool] = True
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"secret": "income", "known": ["sex", "age"]}
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the secret and what is known."""
-        return (*((self.secret,) if self.secret else ()), *(self.known or ()))
+    column_fields = ("secret", "known")
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> AttackResult:
         beside = [other.original, *([other.control] if other.control is not None else [])]

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.lined_up import Files, Side, line_up, nearest, pick, shared_columns
 from tacit.data.microdata import Microdata
-from tacit.data.values import Ints
 from tacit.errors import InputError
 from tacit.fields import ColumnNames, PositiveInt
 from tacit.records.synthesis.risk.attacks import AttackResult, Rate, judge
@@ -45,16 +45,12 @@ class Linkability(Measure):
     neighbours: PositiveInt = Field(default=1, description="synthetic records looked up")
     attacks: PositiveInt = Field(default=500, description="people attacked at most")
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
-    family: ClassVar[str] = "risk"
     compares: ClassVar[bool] = True
     takes_control: ClassVar[bool] = True
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"first": ["sex", "age"], "second": ["income", "job"]}
+    column_fields = ("first", "second")
 
     @model_validator(mode="after")
     def _consistent(self) -> Linkability:
@@ -63,10 +59,6 @@ class Linkability(Measure):
         if self.first and self.second and set(self.first) & set(self.second):
             raise ValueError("first and second must not share a column")
         return self
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns of both files."""
-        return (*(self.first or ()), *(self.second or ()))
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> AttackResult:
         beside = [other.original, *([other.control] if other.control is not None else [])]
@@ -78,12 +70,12 @@ class Linkability(Measure):
         synthetic, original = files.sides[:2]
         halves = (list(range(len(first))), list(range(len(first), len(first) + len(second))))
         rows = pick(len(original), self.attacks, ctx.rng)
-        ctx.tick("linkability: original", 0.2)
+        ctx.tick("linking original and released records", 0.2)
         success = self.rate(files, original.take(rows), synthetic, halves)
         seen = None
         if len(files.sides) > 2:
             control = files.sides[2]
-            ctx.tick("linkability: control", 0.6)
+            ctx.tick("linking control records", 0.6)
             seen = self.rate(
                 files, control.take(pick(len(control), self.attacks, ctx.rng)), synthetic, halves
             )

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 from scipy.optimize import brentq
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.lined_up import Files, Side, line_up, shared_columns
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, Ints
 from tacit.fields import ColumnNames, PositiveInt
 from tacit.records.synthesis.risk.attacks import AttackResult, Rate, judge
 from tacit.registry import register
@@ -56,16 +55,10 @@ class Singling(Measure):
     together: PositiveInt = Field(default=3, description="columns in one condition, at most")
     attacks: PositiveInt = Field(default=500, description="conditions tried")
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
-    family: ClassVar[str] = "risk"
     compares: ClassVar[bool] = True
     takes_control: ClassVar[bool] = True
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
-    example: ClassVar[Mapping[str, Any]] = {}
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> AttackResult:
         beside = [other.original, *([other.control] if other.control is not None else [])]
@@ -123,7 +116,7 @@ class Guesses:
             if len(found) >= wanted:
                 break
             if attempt % 200 == 0:
-                ctx.tick("singling: conditions", len(found) / wanted)
+                ctx.tick("conditions", len(found) / wanted)
             row = self.side.x[self.rng.integers(len(self.side))]
             columns = self.rng.choice(len(row), self.width, replace=False)
             condition = self.of(columns, row[columns])

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.lined_up import Files, Side, line_up, nearest, pick, shared_columns
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, Ints
 from tacit.fields import ColumnNames, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -53,16 +53,10 @@ class SyntheticRisk(Measure):
         default=2000, description="synthetic records whose distances are computed, at most"
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
-    family: ClassVar[str] = "risk"
     compares: ClassVar[bool] = True
     takes_control: ClassVar[bool] = True
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
-    example: ClassVar[Mapping[str, Any]] = {}
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> SyntheticRiskResult:
         beside = [other.original, *([other.control] if other.control is not None else [])]
@@ -72,7 +66,7 @@ class SyntheticRisk(Measure):
         files = line_up([data, *beside], tuple(dict.fromkeys([*judged, *shared])), self.kind)
         at = [files.columns.index(c) for c in judged]
         numbers, sizes = count_replicas(files, at)
-        ctx.tick("synthetic_risk: distances", 0.3)
+        ctx.tick("distances", 0.3)
         whole = list(range(len(files.columns)))
         numbers |= self.distances(files, whole, ctx)
         return SyntheticRiskResult(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.data.values import Floats, Ints
+from tacit.arrays import Floats, Ints
 from tacit.numerics.algebra import dot, eigh, pinvh
 from tacit.numerics.elementary import exp, ndtr, ndtri
 from tacit.records.synthesis.sequential.variables import Values, Variable

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.data.values import Floats, Ints
+from tacit.arrays import Floats, Ints
 from tacit.errors import Infeasible
 from tacit.records.synthesis.sequential.variables import Values, Variable
 from tacit.stats.concentrated import amplitude_for_rho

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tacit.data.values import Floats, Ints
+from tacit.arrays import Floats, Ints
 from tacit.errors import Infeasible, InputError
 from tacit.numerics.algebra import dot, eigh
 from tacit.numerics.elementary import exp, expit, log, power, softmax

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from tacit.arrays import Flags, Ints
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Ints
 from tacit.engine.record_hash import find_uniques
 from tacit.errors import LimitReached
 from tacit.records.synthesis.sequential.sequence import State, Tick
@@ -39,7 +39,7 @@ def avoid_replicas(
     names = list(state)
     sought = rows_of(original, names)[unique]
     for attempt in range(TRIES):
-        tick("synthesise: looking for replicas", attempt / TRIES)
+        tick("looking for replicas", attempt / TRIES)
         rows = np.flatnonzero(are_among(rows_of(state, names), sought))
         if not len(rows):
             return state

@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from tacit.arrays import Flags, Floats
 from tacit.data.decimals import decimals_of
-from tacit.data.values import Flags, Floats, as_numbers
+from tacit.data.values import as_numbers
 from tacit.data.where import WhereRule, columns_of, where
 from tacit.errors import InvalidParameter
 from tacit.fields import ColumnName

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from tacit.data.values import Flags, Ints
+from tacit.arrays import Flags, Ints
 from tacit.data.where import columns_of
 from tacit.errors import Infeasible, LimitReached
+from tacit.events import side_by_side
 from tacit.numerics.streams import generator_of, spawn_sequences
 from tacit.records.synthesis.sequential.regressions import (
     fit_counts,
@@ -178,7 +178,7 @@ class Chain:
 
         for i, model in enumerate(in_threads(fit, len(jobs), self.n)):
             step, group, _ = jobs[i]
-            tick(f"synthesise: fitting {step.column}", (i + 1) / len(jobs))
+            tick(f"fitting {step.column}", (i + 1) / len(jobs))
             self.models[step.column, group] = model
 
     def groups(self, step: Step) -> dict[str, Ints]:
@@ -295,7 +295,7 @@ class Chain:
     ) -> None:
         """Draw the columns of some records once."""
         for i, step in enumerate(self.steps):
-            tick(f"synthesise: drawing {step.column}", i / max(len(self.steps), 1))
+            tick(f"drawing {step.column}", i / max(len(self.steps), 1))
             if step.parts:
                 self.add(step, state)
                 continue
@@ -432,8 +432,7 @@ def in_threads(work: Callable[[int], T], n: int, records: int) -> Iterator[T]:
     if records < LONG or n < 2:
         yield from map(work, range(n))
         return
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, n)) as pool:
-        yield from pool.map(work, range(n))
+    yield from side_by_side(work, range(n), min(os.cpu_count() or 1, n))
 
 
 def outside(values: Values, limits: tuple[float | None, float | None]) -> Flags:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.data.values import Floats, Ints
+from tacit.arrays import Floats, Ints
 from tacit.records.synthesis.sequential.variables import Values, Variable
 
 Given = Sequence[tuple[Variable, Values]]

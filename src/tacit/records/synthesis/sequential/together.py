@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from tacit.data.values import Ints
+from tacit.arrays import Ints
 from tacit.errors import LimitReached
 from tacit.records.synthesis.sequential.copula import fit_copula
 from tacit.records.synthesis.sequential.margins import Fitted, bin_column, fit_margins

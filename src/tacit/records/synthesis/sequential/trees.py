@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.data.values import Flags, Floats, Ints
+from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import require
 from tacit.numerics.algebra import dot, eigh
 from tacit.numerics.elementary import power

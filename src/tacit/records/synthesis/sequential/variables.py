@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.block import LARGEST, WHOLE_LIMIT
 from tacit.data.decimals import decimals_of
 from tacit.data.fingerprint import plain_array
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, Ints
 from tacit.engine.codes import encode
 from tacit.errors import InputError
 

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.arrays import Flags, Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, weights_of
-from tacit.data.values import Flags, Floats
 from tacit.engine.codes import group_ids
 from tacit.errors import InputError
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
@@ -73,10 +73,8 @@ class AnalyticValidity(Measure):
         default=10, description="records a subdomain needs in both files to be looked at"
     )
 
-    on_household = "unused"
     on_weight = "used"
     on_stratum = "by"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"

@@ -14,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, shared_positions, weights_of
-from tacit.data.values import Flags, Floats, Ints, not_numeric, row_numbers
+from tacit.data.values import not_numeric, row_numbers
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames, Probability
 from tacit.plot.chart import Chart
@@ -144,10 +145,8 @@ class EstimateChange(Measure):
         default="mean", description="which absolute percent difference results are compared by"
     )
 
-    on_household = "unused"
     on_weight = "used"
     on_stratum = "by"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"

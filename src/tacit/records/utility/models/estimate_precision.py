@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import Pairs, pairs, weights_of
-from tacit.data.values import Floats, not_numeric
-from tacit.errors import InputError, SdcError
+from tacit.errors import InputError
 from tacit.fields import ColumnNames, Secret
 from tacit.plot.chart import Chart
 from tacit.plot.families import before_after
@@ -73,14 +73,12 @@ class EstimatePrecision(Measure):
         description="divide by the utility of the original, so that 1 means nothing lost",
     )
 
-    on_household = "unused"
     on_weight = "used"
-    on_stratum = "unused"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"]}
+    number_fields = ("columns",)
 
     @model_validator(mode="after")
     def _consistent(self) -> EstimatePrecision:
@@ -98,10 +96,6 @@ class EstimatePrecision(Measure):
         if self.lambda_squared is not None and (self.task != "slope" or n != 2):
             raise ValueError("lambda_squared corrects the slope of one regressor")
         return self
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns without numbers."""
-        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> EstimatePrecisionResult:
         original = other.original

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, Ints
 from tacit.plot.chart import Chart
 from tacit.plot.families import grouped_bars
 from tacit.plot.parts import short_number

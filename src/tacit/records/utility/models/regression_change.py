@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, field_validator
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, weights_of
-from tacit.data.values import Floats, Ints
 from tacit.errors import InputError, InvalidParameter
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
@@ -89,10 +89,7 @@ class RegressionChange(Measure):
         description="results are compared by the mean absolute difference of coefficients in standard errors or in per cent, or by one minus the mean overlap of intervals",
     )
 
-    on_household = "unused"
     on_weight = "used"
-    on_stratum = "unused"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"

@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.block import read_block
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, not_numeric
+from tacit.data.values import not_numeric
 from tacit.errors import Approximate, InputError, SdcError
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
@@ -80,10 +81,6 @@ class Simex(Measure):
         default=None, description="cut weights at this; fewer errors by chance for some bias"
     )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
     family: ClassVar[str] = "utility"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"

@@ -14,12 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.data.cells.status import Flags
+from tacit.arrays import Flags, Floats, Ints
 from tacit.numerics.kernels import Kernels
 from tacit.tables.suppress.problem import Problem
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: A limit is carried on when it shrinks below this share of what it was; this many relations are looked at.
 SHRINK, VISITS = 0.999, 4000

@@ -17,14 +17,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.data.cells.status import Flags
+from tacit.arrays import Flags, Floats, Ints
 from tacit.numerics.kernels import Kernels
 from tacit.solve import Highs, LinearModel
 from tacit.tables.suppress.moves.grids import Grids
 from tacit.tables.suppress.problem import Problem
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Cells in the first neighbourhood, and by how much it grows when it does not suffice.
 FIRST, GROWTH = 100, 4

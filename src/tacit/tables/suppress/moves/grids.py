@@ -9,13 +9,10 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.data.cells.dimension import Dimension
 from tacit.data.table import Table
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Parts of a sum that are taken along with it.
 PARTS = 2

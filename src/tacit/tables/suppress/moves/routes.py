@@ -6,24 +6,21 @@ movements that share more, or cheaper, cells.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Flags, Floats
 from tacit.context import Context
-from tacit.data.cells.status import Flags
 from tacit.errors import SolverError
 from tacit.numerics.elementary import exp
 from tacit.tables.attack.attacker import Attacker
 from tacit.tables.suppress.moves.caps import Caps
 from tacit.tables.suppress.moves.flows import NOISE, Flows, Movement
 from tacit.tables.suppress.problem import Problem
-
-Floats = npt.NDArray[np.float64]
+from tacit.time_limits import is_past
 
 #: A movement is accepted when no relation is out by more than this share of the amount asked for.
 EXACT = 1e-6
@@ -295,8 +292,7 @@ class Routes:
             for k, cell in enumerate(cells.tolist()):
                 if k % 20 == 0:
                     ctx.tick(f"cleaning up, pass {turn + 1}", k / len(cells))
-                late = until is not None and time.monotonic() > until
-                if late or self.flows.work > end:
+                if self.flows.work > end or is_past(until):
                     return gone
                 if self.used[cell] > 0 and (turn == 0 or len(self.find_needs_using(cell)) <= MANY):
                     gone += self.publish_secondary(cell)
@@ -315,7 +311,7 @@ class Routes:
         for k in range(tries):
             if k % 10 == 0:
                 ctx.tick("trying other ways", k / tries)
-            if until is not None and time.monotonic() > until:
+            if is_past(until):
                 break
             cells = np.flatnonzero((self.used > 0) & ~self.base)
             if not len(cells):

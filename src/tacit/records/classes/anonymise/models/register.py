@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from tacit.arrays import Flags
 from tacit.data.fingerprint import fingerprint
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.microdata import Microdata
@@ -36,7 +37,6 @@ from tacit.records.classes.anonymise.models.registry import (
     claim_for,
     condition_for,
 )
-from tacit.records.classes.anonymise.problem import Flags
 
 #: The kinds of measure that need a register here.
 KINDS = ("k_map", "delta_presence")

@@ -18,11 +18,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims import Claim
 from tacit.data.microdata import Microdata
-from tacit.records.classes.anonymise.grouping import Floats, Ints
 from tacit.records.classes.anonymise.members import People
-from tacit.records.classes.anonymise.problem import Flags, Values
+from tacit.records.classes.anonymise.problem import Values
 from tacit.spec import Measure
 
 #: Room in comparisons of numbers that were added up.

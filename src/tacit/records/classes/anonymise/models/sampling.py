@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError
 from tacit.numerics.algebra import dot
-from tacit.records.classes.anonymise.grouping import Floats
 from tacit.records.classes.anonymise.models.registry import (
     Condition,
     Made,
@@ -22,7 +22,6 @@ from tacit.records.classes.anonymise.models.registry import (
     claim_for,
     condition_for,
 )
-from tacit.records.classes.anonymise.problem import Flags
 from tacit.records.samples.population_uniques import SizeCounts, estimate_all
 from tacit.records.samples.posterior import expected_inverse, share_sampled
 

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tacit.arrays import Flags
 from tacit.data.microdata import Microdata
 from tacit.records.classes.anonymise.models.registry import (
     TOLERANCE,
@@ -33,7 +34,6 @@ from tacit.records.classes.anonymise.models.registry import (
 )
 from tacit.records.classes.anonymise.models.sizes import AtLeast, claim_k
 from tacit.records.classes.anonymise.models.values import OfValues, ignored_code, shared
-from tacit.records.classes.anonymise.problem import Flags
 from tacit.spec import Measure
 from tacit.stats import class_models
 

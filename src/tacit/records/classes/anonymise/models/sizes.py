@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tacit.arrays import Flags, Floats
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError
-from tacit.records.classes.anonymise.grouping import Floats
 from tacit.records.classes.anonymise.models.registry import (
     TOLERANCE,
     Condition,
@@ -27,7 +27,6 @@ from tacit.records.classes.anonymise.models.registry import (
     claim_for,
     condition_for,
 )
-from tacit.records.classes.anonymise.problem import Flags
 
 BY_WEIGHT = "The sum of weights stands for the people of the population who share the key values."
 FRACTION = "The sampling fraction is the same for all classes."

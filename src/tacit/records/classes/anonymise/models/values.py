@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.hierarchy import ground_label
 from tacit.errors import InputError
-from tacit.records.classes.anonymise.grouping import Floats, Ints
 from tacit.records.classes.anonymise.models.registry import (
     TOLERANCE,
     Condition,
@@ -24,7 +23,6 @@ from tacit.records.classes.anonymise.models.registry import (
     condition_for,
     sensitive_columns,
 )
-from tacit.records.classes.anonymise.problem import Flags
 from tacit.stats import class_models
 
 
@@ -176,7 +174,7 @@ def from_t_closeness(model: Any, setting: Setting) -> Sequence[Condition]:
     return made
 
 
-def rank_values(values: Any, order: Sequence[str] | None) -> npt.NDArray[np.int64]:
+def rank_values(values: Any, order: Sequence[str] | None) -> Ints:
     """Return the rank of each coded value: ascending, or as ``order`` lists them."""
     if order is None:
         return np.arange(len(values), dtype=np.int64)

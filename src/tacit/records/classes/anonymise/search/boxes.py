@@ -22,10 +22,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tacit.arrays import Floats
 from tacit.records.classes.anonymise.evaluate import Node, Task
-from tacit.records.classes.anonymise.grouping import Floats
 from tacit.records.classes.anonymise.problem import Levels
 from tacit.records.classes.anonymise.search.states import States
+from tacit.time_limits import is_past
 
 #: Values closer than this are ties.
 TIE = 1e-12
@@ -96,13 +97,12 @@ class BoxSearch:
     def run(self, limits: Limits) -> None:
         """Split boxes until nothing open can be among the best, or a limit is reached; go on from there if asked again."""
         found, heap = self.found, self.heap
-        started = time.monotonic()
+        end = None if limits.seconds is None else time.monotonic() + limits.seconds
         while heap:
             bound, turn, low, high = heapq.heappop(heap)
             if bound > found.threshold + TIE:
                 break
-            late = limits.seconds is not None and time.monotonic() - started > limits.seconds
-            if late or self.states.work > limits.work:
+            if self.states.work > limits.work or is_past(end):
                 heapq.heappush(heap, (bound, turn, low, high))
                 found.bound = bound
                 return

@@ -12,6 +12,7 @@ from tacit.records.classes.anonymise.evaluate import Node, Task
 from tacit.records.classes.anonymise.problem import Levels
 from tacit.records.classes.anonymise.search.boxes import Found, Limits
 from tacit.records.classes.anonymise.search.states import States
+from tacit.time_limits import is_past
 
 #: Rounds without a better node after which the search ends.
 PATIENCE = 12
@@ -33,11 +34,10 @@ class LocalSearch:
 
     def run(self, limits: Limits) -> None:
         """Search until nothing better is found for a while, or a limit is reached."""
-        started = time.monotonic()
+        end = None if limits.seconds is None else time.monotonic() + limits.seconds
 
         def stop() -> bool:
-            late = limits.seconds is not None and time.monotonic() - started > limits.seconds
-            return late or self.states.work > limits.work
+            return self.states.work > limits.work or is_past(end)
 
         best = self.descend(self.judge(self.high), stop)
         idle = 0

@@ -1,0 +1,58 @@
+"""Cells of a table by name: by position, codes, array index or mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.data.cells.dimension import Dimension
+from tacit.errors import InputError, near_match
+
+if TYPE_CHECKING:
+    from tacit.data.table import Table
+
+
+#: One cell: its position, its codes, or its array index (one number per dimension).
+CellName = int | Sequence[str] | Sequence[int] | Mapping[str, str]
+
+
+def cell_index(table: Table, cell: CellName) -> int:
+    """Return the position of one cell, named by position, codes, array index or mapping."""
+    if isinstance(cell, int | np.integer):
+        if not 0 <= cell < len(table):
+            raise InputError(f"there is no cell {int(cell)}; the table has {len(table):,}")
+        return int(cell)
+    if isinstance(cell, Mapping):
+        unknown = set(cell) - set(table.names)
+        if unknown:
+            raise InputError(f"no dimension {min(unknown)!r}; there are {table.names}")
+        cell = [cell.get(d.name, d.codes[d.total]) for d in table.dimensions]
+    if len(cell) != len(table.dimensions):
+        raise InputError(
+            f"a cell of this table is named by {len(table.dimensions)} codes ({table.names})"
+        )
+    place = [code_index(d, c) for d, c in zip(table.dimensions, cell, strict=True)]
+    if table.coordinates is None:
+        return int(np.ravel_multi_index(place, table.shape))
+    found = table._lookup.get(tuple(place))
+    if found is None:
+        raise InputError(f"the table has no cell {tuple(cell)}")
+    return found
+
+
+def code_index(dimension: Dimension, code: Any) -> int:
+    """Return the position of a code; an empty text is the total."""
+    if isinstance(code, int | np.integer):
+        if not -len(dimension) <= code < len(dimension):
+            raise InputError(f"{dimension.name!r} has no position {int(code)}")
+        return int(code) % len(dimension)
+    if code == "" and "" not in dimension.position:
+        return dimension.total
+    if code not in dimension.position:
+        raise InputError(
+            f"the dimension {dimension.name!r} has no code {code!r}. "
+            f"{near_match(str(code), dimension.codes)}".strip()
+        )
+    return dimension.position[code]

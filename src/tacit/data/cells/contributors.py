@@ -1,0 +1,57 @@
+"""Who stands behind the cells of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.arrays import Flags, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Contributors:
+    """Who stands behind each cell: how many units, and the largest contributions.
+
+    Attributes
+    ----------
+    count
+        Units (records or holdings) with a contribution in each cell.
+    top
+        The largest contributions, descending, padded with 0: cells x t. Unweighted.
+    who
+        An integer for the unit behind each of them, -1 where there is none or it is unknown.
+    weight
+        The sampling weights of those contributions, if the table is weighted.
+    asked, waived
+        Whether that unit asked for protection (request rule), or waived it.
+    """
+
+    count: Ints
+    top: Floats
+    who: npt.NDArray[np.int64]
+    weight: Floats | None = None
+    asked: Flags | None = None
+    waived: Flags | None = None
+
+    @property
+    def t(self) -> int:
+        """Return how many of the largest contributions are kept."""
+        return int(self.top.shape[1])
+
+    def take(self, cells: Ints) -> Contributors:
+        """Return the contributors of some cells."""
+
+        def picked(a: Any) -> Any:
+            return None if a is None else a[cells]
+
+        return Contributors(
+            self.count[cells],
+            self.top[cells],
+            self.who[cells],
+            picked(self.weight),
+            picked(self.asked),
+            picked(self.waived),
+        )

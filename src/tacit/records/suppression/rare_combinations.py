@@ -1,0 +1,206 @@
+"""Combinations of a few columns on coded cells, and the cells to hide until none is rare."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.arrays import Flags, Floats, Ints
+from tacit.context import Context
+from tacit.engine.codes import Cells, Coded, densify, group_ids
+from tacit.engine.subsets import class_ids
+from tacit.errors import Approximate
+from tacit.records.suppression.hitting_sets import find_hitting_sets
+
+EMPTY = np.zeros(0, dtype=np.int64)
+
+#: Combinations with at most this many possible values are counted without hashing.
+DENSE = 1 << 16
+
+#: Nodes of the exact search for one pattern before the best set so far is taken.
+CANDIDATES = 200_000
+
+#: Combinations that one machine word holds.
+BITS = 60
+
+
+class Combination:
+    """One checked combination on the cells: how many records hold each of its complete values.
+
+    Class numbers are computed again when they are needed, so that many combinations fit in memory;
+    only when they had to be hashed are they kept.
+    """
+
+    def __init__(
+        self,
+        members: tuple[int, ...],
+        k: int,
+        columns: Sequence[npt.NDArray[np.int32]],
+        nulls: Sequence[int],
+        n: Ints,
+    ) -> None:
+        self.members, self.k = members, k
+        self._columns = [columns[i] for i in members]
+        self._sizes = [nulls[i] + 1 for i in members]
+        self._ids: npt.NDArray[Any] | None = None
+        ids, bound = class_ids(self._columns, self._sizes)
+        if bound > max(DENSE, len(n)):
+            ids, bound = densify(ids.astype(np.int64))
+            self._ids = ids.astype(np.int32)
+        complete = np.ones(len(n), dtype=bool)
+        for i in members:
+            complete &= columns[i] != nulls[i]
+        self.counts = np.bincount(ids, weights=n * complete, minlength=bound).astype(np.int64)
+
+    def ids(self, rows: Ints | slice) -> npt.NDArray[Any]:
+        """Return the class numbers of some cells."""
+        if self._ids is not None:
+            return self._ids[rows]
+        return class_ids([c[rows] for c in self._columns], self._sizes)[0]
+
+    def rare(self) -> Ints:
+        """Return the cells in classes that some, but fewer than k, records hold."""
+        rare = (self.counts > 0) & (self.counts < self.k)
+        return np.flatnonzero(rare[self.ids(slice(None))]) if rare.any() else EMPTY
+
+    def remove_cells(self, rows: Ints, n: Ints) -> bool:
+        """Take cells out of the counts; return True when that makes a class rare."""
+        ids = self.ids(rows)
+        # Incomplete cells were never counted: their classes stand at zero and stay there.
+        counted = self.counts[ids] > 0
+        np.subtract.at(self.counts, ids[counted], n[rows[counted]])
+        after = self.counts[ids]
+        return bool(((after > 0) & (after < self.k)).any())
+
+
+@dataclass
+class Suppression:
+    """Which columns of which cells are hidden so far, and what each round did.
+
+    ``home`` is the household of each cell and ``wide`` the columns that are hidden in whole households.
+    """
+
+    n: Ints
+    combinations: list[Combination]
+    known: Flags
+    hidden: Flags
+    rounds: list[dict[str, int]]
+    home: Coded | None = None
+    wide: Sequence[int] = ()
+
+    @classmethod
+    def start(cls, cells: Cells, sets: Sequence[tuple[tuple[int, ...], int]]) -> Suppression:
+        """Start with nothing hidden."""
+        columns, sizes = cells.columns()
+        nulls = [size - 1 for size in sizes]
+        combinations = [Combination(members, k, columns, nulls, cells.n) for members, k in sets]
+        known = np.stack([c != null for c, null in zip(columns, nulls, strict=True)], axis=1)
+        return cls(cells.n, combinations, known, np.zeros_like(known), [])
+
+    def run(self, weights: Floats, method: str, ctx: Context) -> None:
+        """Suppress until no complete value of a combination is rare."""
+        solve = smallest_sets if method == "exact" else greedy_sets
+        sets = [c.members for c in self.combinations]
+        look = list(range(len(sets)))
+        while look:
+            rows, words = self.outliers(look, ctx)
+            if not len(rows):
+                return
+            patterns, which = distinct_patterns(words)
+            hide = solve(patterns, sets, weights)[which]
+            rows, hide = self.spread(rows, hide)
+            hide &= ~self.hidden[rows] & self.known[rows]
+            look = self.hide(rows, hide)
+            self.rounds.append(
+                {"records": int(self.n[rows].sum()), "cells": int(hide.sum(axis=1) @ self.n[rows])}
+            )
+            ctx.tick(f"round {len(self.rounds)}")
+
+    def spread(self, rows: Ints, hide: Flags) -> tuple[Ints, Flags]:
+        """Return the cells to hide with those of other members of the households."""
+        if self.home is None:
+            return rows, hide
+        all_rows = np.zeros_like(self.hidden)
+        all_rows[rows] = hide
+        for c in self.wide:
+            hit = np.zeros(self.home.size, dtype=bool)
+            hit[self.home.codes[all_rows[:, c]]] = True
+            # Records without a household stand for themselves.
+            hit[self.home.null] = False
+            all_rows[:, c] |= hit[self.home.codes]
+        found = np.flatnonzero(all_rows.any(axis=1))
+        return found, all_rows[found]
+
+    def outliers(self, look: Sequence[int], ctx: Context) -> tuple[Ints, Ints]:
+        """Return the cells with outliers and, a bit per combination, which ones."""
+        found: dict[int, Ints] = {}
+        for j in look:
+            ctx.tick()
+            rare = self.combinations[j].rare()
+            members = list(self.combinations[j].members)
+            found[j] = rare[~self.hidden[rare][:, members].any(axis=1)]
+        rows = np.unique(np.concatenate([*found.values(), EMPTY]))
+        words = np.zeros((len(self.combinations) // BITS + 1, len(rows)), dtype=np.int64)
+        for j, rare in found.items():
+            words[j // BITS, np.searchsorted(rows, rare)] |= 1 << (j % BITS)
+        return rows, words
+
+    def hide(self, rows: Ints, hide: Flags) -> list[int]:
+        """Hide columns of cells; return the combinations in which a class became rare by that."""
+        before = self.hidden[rows]
+        self.hidden[rows] |= hide
+        look = []
+        for j, combination in enumerate(self.combinations):
+            members = list(combination.members)
+            lost = hide[:, members].any(axis=1) & ~before[:, members].any(axis=1)
+            if lost.any() and combination.remove_cells(rows[lost], self.n):
+                look.append(j)
+        return look
+
+
+def distinct_patterns(words: Ints) -> tuple[Ints, Ints]:
+    """Return the distinct columns of packed bits, and which one each column is."""
+    coded = [np.unique(word, return_inverse=True) for word in words]
+    ids, _ = group_ids([inverse for _, inverse in coded], [len(values) for values, _ in coded])
+    _, first, which = np.unique(ids, return_index=True, return_inverse=True)
+    return words[:, first], which
+
+
+def smallest_sets(patterns: Ints, sets: Sequence[tuple[int, ...]], weights: Floats) -> Flags:
+    """Return for each pattern of outliers the columns of least total weight that meet them all.
+
+    Ties go to the fewest columns and then to the column order.
+    """
+    masks = np.array([sum(1 << c for c in members) for members in sets], dtype=np.int64)
+    chosen, exact = find_hitting_sets(patterns, masks, weights, BITS, CANDIDATES)
+    if not exact.all():
+        warnings.warn(
+            "mu_argus: the exact search took too long for some records; they were settled greedily and may lose more cells than needed. "
+            "Rate fewer columns to avoid it.",
+            Approximate,
+            stacklevel=2,
+        )
+    return np.asarray(chosen[:, None] >> np.arange(len(weights)) & 1, dtype=bool)
+
+
+def greedy_sets(patterns: Ints, sets: Sequence[tuple[int, ...]], weights: Floats) -> Flags:
+    """Return for each pattern columns that meet all outliers, the one in most outliers first."""
+    bits = np.array([patterns[j // BITS] >> (j % BITS) & 1 for j in range(len(sets))], dtype=bool).T
+    belongs = np.zeros((len(sets), len(weights)), dtype=bool)
+    for j, members in enumerate(sets):
+        belongs[j, list(members)] = True
+    order = np.lexsort([np.arange(len(weights)), weights])
+    result = np.zeros((len(bits), len(weights)), dtype=bool)
+    left = np.arange(len(bits))
+    while len(left):
+        occurs = bits[left].astype(np.int64) @ belongs.astype(np.int64)
+        pick = order[np.argmax(occurs[:, order], axis=1)]
+        result[left, pick] = True
+        bits[left] &= ~belongs[:, pick].T
+        left = left[bits[left].any(axis=1)]
+    return result

@@ -1,0 +1,1 @@
+"""Detectors of hospitals, employers and other bodies."""

@@ -1,0 +1,321 @@
+"""Practices, firms, teams, prisons and regiments by the last word of their names, by what people do there, or by a saint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tacit.text.detect.bodies.organisation import with_age_group
+from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.proper import back_proper, forward_proper, is_plain, stops
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import REACH, Page
+from tacit.text.reading.words import cues
+
+CUES = cues("named_body")
+HOSPITAL = cues("hospital")
+PROPER = cues("proper")
+
+
+CARE, FIRM, BODY, JOINS = (m.mark(name) for name in ("care", "firm", "body", "joins"))
+PREFIX, HOLY, FIELD = (m.mark(name) for name in ("body prefix", "holy", "body field"))
+
+GOES_ON = CARE | FIRM | BODY | m.HOSPITAL | m.COMPANY
+KINDS = ((CARE, "hospital"), (FIRM, "employer"), (BODY, "organisation"))
+
+
+NO_NAMES = CUES.sorts | PROPER.generic
+
+
+def told(page: Page, i: int, j: int) -> int:
+    """Return 2 when some word of i to j names which one it is, 1 when an ordinary word may, 0 when none can."""
+    most = 0
+    for k in range(i, j):
+        info = page.infos[k]
+        low = info.low
+        if info.shape in "dp" or low in NO_NAMES or low in PROPER.small or len(low) < 2:
+            continue
+        named = info.marks & (m.PLACE | m.FIRST | m.LAST)
+        if (info.marks & m.MEDICAL or info.medical) and not named:
+            continue
+        if not info.common or (named and info.index >= (1 if is_plain(page, k) else -3)):
+            return 2
+        most = 1
+    return most
+
+
+@detector("named body", CARE | FIRM | BODY, languages=("en",))
+def find_named_bodies(page: Page, i: int) -> Iterator[Candidate]:
+    """Find words of a name before Diagnostics, Solicitors, Fusiliers, Correctional."""
+    info = page.infos[i]
+    plain = is_plain(page, i)
+    if not (page.capital(i) or plain) or (page.low(i - 1) == "-" and page.joined(i - 1)):
+        return
+    if info.shape == "U" and len(info.low) > 4 and i and page.infos[i - 1].shape == "C":
+        return
+    after = page.word_at(i + 1)
+    if after is not None and page.together(i, i + 1):
+        if after.low in HOSPITAL.measures or (after.marks & m.CLUB and page.capital(i + 1)):
+            return
+        open_ended = info.low in CUES.weak or not info.marks & BODY
+        if open_ended and after.marks & GOES_ON and (page.capital(i + 1) or plain):
+            return
+        if info.low == "health" and after.low in NO_NAMES:
+            return
+    start = begin_body(page, i)
+    if start == i and info.low in CUES.regiments and page.low(i - 1) == "the" and not plain:
+        yield cut(page, i, i + 1, "organisation", 0.84, "named body")
+        return
+    tells = told(page, start, i) if start < i else 0
+    if not tells:
+        return
+    led = page.together(start - 1, i) and (page.low(start - 1) in CUES.to or is_field(page, start))
+    words_before = sum(
+        page.infos[k].shape in "CMUl" and page.low(k) != "s" for k in range(start, i)
+    )
+    evidence = weigh_body(page, start, i, tells, led, words_before)
+    if evidence < 0.3:
+        return
+    kind = next(kind for mark, kind in KINDS if info.marks & mark)
+    yield cut(
+        page, with_ordinal(page, start), with_number(page, i + 1), kind, evidence, "named body"
+    )
+
+
+def is_field(page: Page, start: int) -> bool:
+    """Return True when a field or a word of care stands shortly before token start."""
+    return page.low(start - 1) in (":", "is", "-", "=", "–") and any(
+        page.low(k) in CUES.fields for k in range(max(0, start - 4), start - 1)
+    )
+
+
+def begin_body(page: Page, i: int) -> int:
+    """Return where the name before a last word begins; Consultant and Department begin none."""
+    start = back_proper(page, i, 4)
+    while start < i and (page.low(start) in CUES.sorts or page.infos[start].shape == "p"):
+        start += 1
+    if (
+        page.starts_sentence(start)
+        and page.infos[start].common >= 11
+        and page.low(start + 1) in ("of", "for", "and", "the")
+        and start + 2 < i
+    ):
+        # Results of Wexley Diagnostics
+        start += 2
+    return start
+
+
+def weigh_body(page: Page, start: int, i: int, tells: int, led: bool, words_before: int) -> float:
+    """Return how certainly a name of a thing ends at token i, by its words and what leads to it."""
+    weak = page.low(i) in CUES.weak
+    if is_plain(page, i):
+        base = 0.62 if tells == 2 or led else 0.4
+        sure = led and (words_before > 2 or (tells == 2 and not weak))
+        return base + (0.2 if sure else 0.06 if led else 0.0)
+    if page.starts_sentence(start) and words_before == 1 and tells == 1:
+        return 0.4 if weak else 0.6
+    if tells == 2:
+        return 0.84 if not weak or led or words_before > 1 else 0.8
+    if led or words_before > 1:
+        return 0.82 if not weak or led else 0.68
+    return 0.55 if weak else 0.68
+
+
+def with_number(page: Page, end: int) -> int:
+    """Return the end of a name with the number of a branch: Feedlot No. 2."""
+    if page.low(end) == "no" and page.infos[end].shape == "C":
+        j = page.skip_dot(end + 1)
+        if j < page.size and page.infos[j].shape == "d" and len(page.words[j]) < 4:
+            return j + 1
+    return end
+
+
+def with_ordinal(page: Page, start: int) -> int:
+    """Return the start of a name with the number of a regiment: 2nd Loamshire Fusiliers, 4 Squadron."""
+    k = start - 1
+    if k > 0 and page.low(k) in ("st", "nd", "rd", "th") and page.joined(k - 1):
+        return k - 1
+    return start
+
+
+@detector("unit of an army", m.mark("ordinal"), languages=("en",))
+def find_army_units(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a battalion or regiment by its number: 3rd Bn 88th Engineers."""
+    j = i + 1
+    if not page.joined(i - 1) or not page.marks(i - 1) & m.FEW or page.low(j) not in CUES.units:
+        return
+    if not page.together(i, j) or not page.capital(j):
+        return
+    end = k = j + 1
+    while k < min(page.size, j + 8) and page.together(j, k):
+        if page.capital(k) and not page.marks(k) & m.STOP:
+            end = k + 1
+        elif page.low(k) not in ("of", "the", ",") and not page.marks(k) & (
+            m.FEW | m.mark("ordinal")
+        ):
+            break
+        k += 1
+    yield cut(page, i - 1, end, "organisation", 0.86, "unit of an army")
+
+
+@detector("prefix of a body", PREFIX, languages=("en",))
+def find_prefixed_bodies(page: Page, i: int) -> Iterator[Candidate]:
+    """Find the words of a name after HMP, RAF, HMS."""
+    if page.infos[i].shape != "U" and not page.lower:
+        return
+    j = i + 1
+    if not page.together(i, j):
+        return
+    if is_plain(page, j):
+        end = j
+        while end < min(page.size, j + 2) and page.together(j, end) and is_plain_name(page, end):
+            end += 1
+    else:
+        end = forward_proper(page, j, 3)
+    if end > j and not page.marks(j) & m.STOP:
+        yield cut(page, i, end, "organisation", 0.9, "prefix of a body")
+
+
+def is_plain_name(page: Page, k: int) -> bool:
+    """Return True for a word that may be a name where capitals tell nothing."""
+    info = page.infos[k]
+    return info.shape in "lU" and not info.medical and info.common < 11 and not stops(page, k)
+
+
+@detector("affiliation", JOINS, languages=("en",))
+def find_affiliations(page: Page, i: int) -> Iterator[Candidate]:
+    """Find the capitalised words after plays for, member of, enrolled at, served in, rep from."""
+    j, linked = i + 1, False
+    while j < min(page.size, i + 6) and page.together(i, j):
+        if page.low(j) not in CUES.links and not (
+            page.infos[j].shape == "l" and not linked and j < i + 3
+        ):
+            break
+        linked = linked or page.low(j) in CUES.links
+        j += 1
+    if page.low(i) in ("group", "charity", "v", "vs"):
+        linked = linked or j == i + 1
+    if not linked or not page.together(i, j) or page.lines[j] in page.caps_lines:
+        return
+    if page.infos[j].shape not in "CM" or (
+        page.marks(j) & (m.TITLE | m.STOP | m.MONTH | m.WEEKDAY)
+        and page.low(j) not in CUES.first_words
+    ):
+        return
+    end = forward_proper(page, j + 1 if page.low(j) in CUES.first_words else j, 4)
+    first = page.infos[j]
+    if end <= j or (first.first >= 8 and not first.marks & m.PLACE) or ends_medical(page, end):
+        return
+    tells = told(page, j, end)
+    if tells:
+        evidence = 0.82 if end - j > 1 else 0.65 if tells == 2 else 0.4
+        end = with_age_group(page, end)
+        yield cut(page, j, end, "organisation", evidence, "affiliation")
+
+
+def ends_medical(page: Page, end: int) -> bool:
+    """Return True when medicine follows or ends the words: training in Bobath technique."""
+    return bool(
+        page.marks(end) & m.HEAD
+        or page.low(end) in HOSPITAL.measures
+        or page.infos[end - 1].medical
+    )
+
+
+@detector("saint", m.SAINT | HOLY, languages=("en",))
+def find_saints(page: Page, i: int) -> Iterator[Candidate]:
+    """Find St Jude's, Our Lady of Lourdes, Holy Trinity: a church or school without saying so."""
+    if page.infos[i].shape == "l" and not page.lower:
+        return
+    plain = is_plain(page, i)
+    low = page.low(i)
+    if low == "our":
+        yield from our_lady(page, i)
+    elif page.marks(i) & HOLY:
+        j = i + 1
+        if page.low(j) in CUES.second and page.together(i, j) and (page.capital(j) or plain):
+            end = j + 3 if page.low(j + 1) in ("'", "’") and page.low(j + 2) == "s" else j + 1
+            yield cut(page, i, end, "organisation", 0.6 if plain else 0.84, "saint")
+    elif low in CUES.saints:
+        j = page.skip_dot(i + 1)
+        k = j + 1
+        if not page.together(i, j) or page.infos[j].shape in "dpI":
+            return
+        if page.low(k) not in ("'", "’") or page.low(k + 1) != "s" or not page.joined(k):
+            return
+        after = page.word_at(k + 2)
+        if (
+            after is not None
+            and page.together(i, k + 2)
+            and after.shape == "l"
+            and not after.marks & (m.STOP | m.PREPOSITION | m.CLUB | m.ACTS | m.HOSPITAL)
+        ):
+            return
+        yield cut(page, i, k + 2, "organisation", 0.65 if plain else 0.85, "saint")
+
+
+def our_lady(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield Our Lady of Lourdes, Our Lady's, Our Saviour's."""
+    if page.low(i + 1) not in ("lady", "saviour", "savior", "redeemer", "lord"):
+        return
+    if page.low(i + 2) == "of" and page.together(i, i + 3):
+        end = forward_proper(page, i + 3, 4)
+        if is_plain(page, i):
+            end = i + 4
+        if end > i + 3:
+            yield cut(page, i, end, "organisation", 0.9, "saint")
+    elif page.low(i + 2) in ("'", "’") and page.capital(i + 1):
+        yield cut(page, i, i + 4, "organisation", 0.85, "saint")
+
+
+@detector("named ward", m.mark("named ward"), languages=("en",))
+def find_named_wards(page: Page, i: int) -> Iterator[Candidate]:
+    """Find Kestrel Ward, and Ward: Wattle 3."""
+    if not (page.capital(i) or page.plain_case(i)):
+        return
+    start = back_proper(page, i, 2) if not is_plain(page, i) else i
+    while start < i and page.low(start) in NO_NAMES:
+        start += 1
+    if start < i and not page.infos[i - 1].medical and page.low(i - 1) not in NO_NAMES:
+        yield cut(page, start, i + 1, "hospital", 0.84, "named ward")
+        return
+    j = i + 2 if page.low(i + 1) in (":", "=") else i + 1
+    if (
+        not page.together(i, j)
+        or page.infos[j].shape not in "CM"
+        or page.starts[j] - page.ends[i] > 8
+    ):
+        return
+    info = page.infos[j]
+    if info.low in NO_NAMES or info.medical or info.marks & (m.STOP | m.TITLE | m.HEADER | m.ROLE):
+        return
+    if j == i + 1 and page.low(j) in ("round", "manager", "clerk", "sister", "staff", "nurse"):
+        return
+    end = forward_proper(page, j, 2)
+    if end > j and end - j < REACH:
+        if end < page.size and page.infos[end].shape == "d" and page.together(i, end):
+            end += 1
+        yield cut(page, j, end, "hospital", 0.84 if j > i + 1 else 0.65, "named ward")
+
+
+@detector("field of a body", FIELD, languages=("en",))
+def find_body_fields(page: Page, i: int) -> Iterator[Candidate]:
+    """Find what stands after School:, Insurer:, Pharmacy: in a form."""
+    j = i + 1
+    if page.low(j) in ("name", "used", "attended"):
+        j += 1
+    if page.low(j) != ":" or not page.together(i, j + 1):
+        return
+    j += 1
+    info = page.infos[j]
+    if (
+        info.shape not in "CM"
+        or info.medical
+        or info.marks & (m.STOP | m.TITLE | m.MONTH | m.WEEKDAY)
+    ):
+        return
+    end = forward_proper(page, j, 5)
+    tells = told(page, j, end) if end > j else 0
+    if tells and not ends_medical(page, end):
+        evidence = 0.85 if end - j > 1 else 0.8 if tells == 2 else 0.5
+        kind = "hospital" if page.low(i) in CUES.houses else "organisation"
+        yield cut(page, j, end, kind, evidence, "field of a body")

@@ -1,0 +1,1 @@
+"""Detectors of people: titles, relations, signatures, lists and columns of names."""

@@ -1,0 +1,1 @@
+"""Detectors of streets, towns and villages."""

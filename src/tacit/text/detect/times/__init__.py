@@ -1,0 +1,1 @@
+"""Detectors of dates and of great ages."""

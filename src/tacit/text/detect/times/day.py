@@ -1,0 +1,129 @@
+"""Days by their ordinal, without a month: Tues 14th, on the 19th, the 9th inst., monday the twenty seventh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.detect.times.date import closes
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
+from tacit.text.reading.words import cues
+
+CUES = cues("day")
+SPOKEN = cues("spoken")
+
+
+ORDINAL = m.mark("ordinal")
+
+
+@detector("day by its ordinal", ORDINAL)
+def find_ordinal_days(page: Page, i: int) -> Iterator[Candidate]:
+    """Find 14th after a weekday, after on the, before inst., or at the start of an entry."""
+    k = i - 1
+    if k < 0 or not page.joined(k) or page.infos[k].shape != "d" or len(page.words[k]) > 2:
+        return
+    if not 1 <= int(page.words[k]) <= 31 or (k and page.joined(k - 1) and page.low(k - 1) != "("):
+        return
+    yield from day_at(page, k, i + 1)
+
+
+@detector("weekday and day", m.WEEKDAY)
+def find_weekdays(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a weekday and a day: Fri 24, monday the twenty seventh, Sun. the third."""
+    j = i + 1
+    while page.low(j) in (".", ",", "the") and j < i + 4:
+        j += 1
+    if not page.together(i, j):
+        return
+    info = page.infos[j]
+    if info.low in SPOKEN.ordinals:
+        end = ordinal_end(page, j)
+        if end and page.low(end) == "of" and page.marks(end + 1) & m.MONTH:
+            end += 2
+        if end and (page.low(j - 1) == "the" or end - j > 1):
+            yield cut(page, i, end, "date", 0.9, "day by its ordinal")
+    elif (
+        info.shape == "d"
+        and len(info.low) <= 2
+        and 1 <= int(info.low) <= 31
+        and (page.infos[i].shape != "l" or page.lower)
+        and page.gap(j - 1) == 1
+        and ends_entry(page, j + 1)
+    ):
+        yield cut(page, i, j + 1, "date", 0.82, "day by its ordinal")
+
+
+def ends_entry(page: Page, j: int) -> bool:
+    """Return True when nothing is counted by the number before token j: no time of day, no unit."""
+    after = page.word_at(j)
+    if after is None or not page.together(j - 1, j):
+        return True
+    return after.low in (",", ";", ")", "(", "|", "–", "—") or (
+        after.low == "." and not page.joined(j)
+    )
+
+
+def ordinal_end(page: Page, j: int) -> int:
+    """Return the end of an ordinal in words that begins at j, or 0: twenty seventh, twenty-first, third."""
+    if page.low(j) not in ("twenty", "thirty"):
+        return j + 1
+    more = j + 2 if page.low(j + 1) == "-" else j + 1
+    return more + 1 if page.low(more) in SPOKEN.ordinals and page.together(j, more) else 0
+
+
+def day_at(page: Page, k: int, end: int) -> Iterator[Candidate]:
+    """Yield the ordinal of a day at tokens k up to, without, end, where its neighbours make it one."""
+    before = k - 2 if page.low(k - 1) in ("the", "tbe") else k - 1
+    article = before < k - 1
+    if page.low(end) in CUES.monthly and page.together(k, end):
+        start = k - 1 if article else k
+        yield cut(page, start, end + 1, "date", 0.92, "day by its ordinal")
+        return
+    if page.low(end) == "day" and page.low(end + 1) == "of" and page.marks(end + 2) & m.MONTH:
+        stop = end + 4 if page.marks(end + 3) & m.FEW and page.together(k, end + 3) else end + 3
+        yield cut(page, k - 1 if article else k, stop, "date", 0.95, "day by its ordinal")
+        return
+    if of_month(page, end):
+        yield cut(page, k - 1 if article else k, end, "date", 0.88, "day by its ordinal")
+        return
+    if before >= 0 and page.low(before) in (",", "."):
+        before -= 1
+    together = before >= 0 and page.together(before, k)
+    if together and page.marks(before) & m.WEEKDAY:
+        yield cut(page, before, end, "date", 0.92, "day by its ordinal")
+    elif (
+        together and page.low(before) in CUES.before and closes(page, end) and not ranks(page, end)
+    ):
+        start = k - 1 if article else k
+        yield cut(page, start, end, "date", 0.85 if article else 0.6, "day by its ordinal")
+    elif (
+        (k == 0 or page.lines[k - 1] != page.lines[k])
+        and page.low(end) in (":", "-", "–", "—")
+        and not page.joined(end)
+        and int(page.words[k]) > 3
+    ):
+        yield cut(page, k, end, "date", 0.82, "day by its ordinal")
+
+
+def of_month(page: Page, j: int) -> bool:
+    """Return True for of this month, of the month, of last month."""
+    return (
+        page.low(j) == "of"
+        and page.low(j + 1) in ("this", "last", "next", "the", "that")
+        and page.low(j + 2) == "month"
+        and page.together(j, j + 2)
+    )
+
+
+def ranks(page: Page, j: int) -> bool:
+    """Return True when a noun follows another ordinal: on the 3rd and 4th toes."""
+    if page.low(j) not in ("and", "or", "to", "&", ",", "/", "-", "–"):
+        return False
+    j += 2 if page.low(j + 1) == "the" else 1
+    return (
+        j + 2 < page.size
+        and page.infos[j].shape == "d"
+        and page.low(j + 1) in ("st", "nd", "rd", "th")
+        and not closes(page, j + 2)
+    )
