@@ -34,7 +34,7 @@ _HOMES = {
     "Document": "tacit.data.corpus",
     "Span": "tacit.data.corpus",
     "verify": "tacit.release.verification",
-    "compare": "tacit.alternatives.comparison",
+    "compare": "tacit.alternatives.comparison.compare",
     "release_plots": "tacit.release.plots",
     "recommend": "tacit.alternatives.recommendation",
     "profile": "tacit.data.profiling.profile",

@@ -16,7 +16,7 @@ from tacit import tables as tables
 from tacit import text as text
 from tacit import utility as utility
 from tacit.alternatives import rumap as rumap
-from tacit.alternatives.comparison import compare as compare
+from tacit.alternatives.comparison.compare import compare as compare
 from tacit.alternatives.recommendation import recommend as recommend
 from tacit.alternatives.rumap import RUMap as RUMap
 from tacit.alternatives.tiers import Tiers as Tiers

@@ -141,7 +141,8 @@ class Result:
         kind = stored.get("kind") if isinstance(stored, Mapping) else None
         if not isinstance(kind, str) or not isinstance(stored.get("result"), Mapping):
             raise UnreadableFile("this is no stored result")
-        types = types_of(result_type(kind) if cls is Result else cls)
+        declared: Any = result_type(kind) if cls is Result else cls
+        types = types_of(declared)
         try:
             found = unpack(stored["result"], types)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OSError):

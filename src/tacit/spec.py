@@ -117,7 +117,7 @@ class Spec(BaseModel):
             arguments = base.__dict__.get("__pydantic_generic_metadata__", {}).get("args", ())
             if arguments and not isinstance(arguments[0], TypeVar):
                 return tuple(get_args(arguments[0])) or (cast("type[Data]", arguments[0]),)
-        return (D.__default__,)
+        return (cast("Any", D).__default__,)
 
     @classmethod
     def data_type(cls) -> type[Data]:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tacit.data.base import Around
-
-if TYPE_CHECKING:
-    pass
 
 #: Said of linked tables when nothing tells whether two of their dimensions are one variable.
 APART = (
@@ -17,7 +14,7 @@ APART = (
 )
 
 
-class AroundTable(Around["Table"]):
+class AroundTable(Around[Any]):
     """Doubts about linked tables."""
 
     def doubts(self) -> list[str]:

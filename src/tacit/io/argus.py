@@ -127,9 +127,8 @@ def free_fields(path: Path, metadata: Description, encoding: str) -> list[pa.Arr
         path.read_bytes().decode(encoding)
     except (UnicodeDecodeError, LookupError):
         encoding = "cp1252" if parser.is_utf8(encoding) else encoding
-    table = parser.parse(
-        path, names, separator=metadata.separator or ",", quote='"', header=False, encoding=encoding
-    )
+    form = parser.Form(path, tuple(names), metadata.separator or ",", '"', False, encoding)
+    table = form.parse()
     return [field(table.column(n).combine_chunks()) for n in names]
 
 

@@ -78,7 +78,8 @@ def file_formats() -> tuple[FileFormat, ...]:
 
 def from_json(entry: Mapping[str, Any]) -> FileFormat:
     """Return a format as the list has it."""
-    return FileFormat(**{k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()})
+    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()}
+    return FileFormat(**given)
 
 
 def declared_in(module: str) -> FileFormat:

@@ -104,7 +104,7 @@ def with_history(data: Any, steps: Any, claims: Any) -> Any:
             Action(
                 step["kind"],
                 step.get("public_parameters") or step.get("parameters") or {},
-                tuple(step.get("techniques", ())) or lookup(step["kind"]).techniques,
+                tuple(step.get("techniques", ())) or cast("Any", lookup(step["kind"])).techniques,
                 step.get("details", {}),
                 tuple(map(Claim.from_dict, claims)) if last else (),
                 step.get("seconds", 0.0),

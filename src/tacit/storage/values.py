@@ -154,10 +154,11 @@ def unpack_record(stored: Mapping[str, Any], types: Mapping[str, type]) -> Any:
     parts = {k: unpack(v, types) for k, v in stored["of"].items()}
     if not dataclasses.is_dataclass(cls):
         return cls(**parts)
+    maker: Any = cls
     taken = [f for f in dataclasses.fields(cls) if f.init]
     # What lives in memory only is missing, and None unless its field says otherwise.
     missing = [f.name for f in taken if f.default is f.default_factory and f.name not in parts]
-    made: Any = cls(**{f.name: parts[f.name] for f in taken if f.name in parts}, **dict.fromkeys(missing))  # fmt: skip
+    made = maker(**{f.name: parts[f.name] for f in taken if f.name in parts}, **dict.fromkeys(missing))  # fmt: skip
     for name in parts.keys() - {f.name for f in taken}:
         object.__setattr__(made, name, parts[name])
     return made

@@ -330,7 +330,7 @@ class Scrub(Method[Corpus | Microdata]):
             )
         return found
 
-    def targets(self, data: Microdata) -> tuple[str, ...]:
+    def targets(self, data: Corpus | Microdata) -> tuple[str, ...]:
         """Return the text columns."""
         del data
         return self.columns
@@ -346,7 +346,7 @@ class Scrub(Method[Corpus | Microdata]):
             warn_without_voter()
             ctx.note(trained_voter=has_voter(self.language))
         task, secret = self.task(), ctx.rng.bytes(32)
-        if self.columns:
+        if isinstance(data, Microdata):
             return self._scrub_columns(data, task, secret, ctx)
         return self._scrub_documents(data, task, secret, ctx)
 

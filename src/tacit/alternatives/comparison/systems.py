@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, cast, runtime_checkable
 
 from tacit.context import Context
+from tacit.data.base import Data
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
 from tacit.errors import InputError
@@ -50,7 +51,7 @@ def protect(data: Any, system: System, seed: int | None = None, work: Stretch | 
         made = cast("Callable[[Any], Any]", system)(data)
     released = made if same_kind(data, made) else getattr(made, "data", made)
     refuse_other_kind(data, released)
-    return released.materialise() if is_data(released) else released
+    return cast("Data", released).materialise() if is_data(released) else released
 
 
 def is_data(given: Any) -> bool:

@@ -80,7 +80,7 @@ class KAnonymity(Measure):
             records=records,
             classes=worst.n_classes,
             k=worst.smallest,
-            alone=alone,
+            unique_records=alone,
             violations=violations,
             share=share,
             average=records / worst.n_classes if worst.n_classes else 0.0,
@@ -125,7 +125,7 @@ class KAnonymityResult(Result):
     records: int = shown("records")
     classes: int = shown("classes")
     k: float = shown("smallest class (k)")
-    alone: int = shown("uniques")
+    unique_records: int = shown("uniques")
     violations: int = shown("records in classes below {requested}")
     share: float = shown("share below {requested}")
     average: float = shown("average class size")

@@ -147,7 +147,8 @@ def proportional_fitting(
     for names in margins:
         codes = [layout.cell_codes(v) for v in names]
         ids, n = group_ids(codes, [len(layout.categories(v)) for v in names])
-        parts.append(Margin(ids, np.bincount(ids, flat, minlength=n)))
+        total = np.bincount(ids, flat, minlength=n).astype(np.float64)
+        parts.append(Margin(ids, total))
     start = np.ones(len(flat))
     for part in parts:
         start[part.total[part.group] == 0] = 0.0

@@ -28,6 +28,7 @@ from tacit.errors import Infeasible, InputError, SdcError, WeakProtection
 from tacit.registry import register
 from tacit.tables.suppress import propose_hypercube as cubes
 from tacit.tables.suppress.differences import claim_differences, protect_differences
+from tacit.tables.suppress.moves.cubes import KERNELS, Grid, Rules, State
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.repair import repair
 from tacit.tables.suppress.respondents import (
@@ -161,8 +162,8 @@ class SuppressHypercube(Suppression):
         )
         return table.with_hidden(np.flatnonzero(pattern & ~problem.primary))
 
-    def _rules(self, *, singletons: bool) -> cubes.Rules:
-        return cubes.Rules(
+    def _rules(self, *, singletons: bool) -> Rules:
+        return Rules(
             fewest=self.choose == "fewest",
             sequence=self.variant == "sequence",
             singletons=singletons,
@@ -319,7 +320,7 @@ def identify_respondents(table: Table) -> Table:
     return table.with_(contributors=behind)
 
 
-def reductions(state: cubes.State) -> dict[str, Any]:
+def reductions(state: State) -> dict[str, Any]:
     """Return, for the history, how many cells found no cube for their full level."""
     degrees, n = np.unique(state.reduced[state.reduced > 1], return_counts=True)
     words = {cubes.HUGE: "any movement", cubes.NONE: "no cube"}
@@ -333,7 +334,7 @@ def reductions(state: cubes.State) -> dict[str, Any]:
 # -- subtables -------------------------------------------------------------------------------------
 
 
-def part_of(table: Table, grid: cubes.Grid, subtable: int, hidden: Flags) -> tuple[Table, Ints]:
+def part_of(table: Table, grid: Grid, subtable: int, hidden: Flags) -> tuple[Table, Ints]:
     """Return one subtable as a table of its own, with its cells in the whole; parents first."""
     cells, axes = cubes.cells_of(grid, subtable)
     at = cells.ravel()
@@ -377,11 +378,11 @@ def repair_part(
     return protect_whole_numbers(problem, repair(problem, hidden, ctx), ctx)
 
 
-def mark_subtables(grid: cubes.Grid, state: cubes.State, cells: Ints) -> None:
+def mark_subtables(grid: Grid, state: State, cells: Ints) -> None:
     """Hide cells, and mark every subtable with one of them."""
     state.flag[cells] = cubes.HIDDEN
     run, scratch = (
-        cubes.KERNELS.pick(50 * len(state.value)),
+        KERNELS.pick(50 * len(state.value)),
         np.zeros(len(grid.stride) + 1, dtype=np.int64),
     )
     for cell in cells.tolist():
