@@ -261,7 +261,9 @@ SCALARS: Mapping[Any, Callable[[Any], bool]] = {
 
 def is_array_like(hint: Any) -> bool:
     """Return True for numpy's own union of everything that becomes an array."""
-    return any("_SupportsArray" in str(h) or "_NestedSequence" in str(h) for h in get_args(hint))
+    return get_origin(hint) in UNIONS and any(
+        "_SupportsArray" in str(h) or "_NestedSequence" in str(h) for h in get_args(hint)
+    )
 
 
 def as_array(value: Any) -> Any:
@@ -359,7 +361,9 @@ def wanted(hint: Any) -> str:
     if kind.__name__ == "ndarray":
         return "an array of numbers, with rows of one length"
     if issubclass(kind, Mapping):
-        return "a mapping"
+        lists = get_origin(inner[1]) if len(inner) > 1 else None
+        of_lists = isinstance(lists, type) and issubclass(lists, Sequence)
+        return "a mapping to lists" if of_lists else "a mapping"
     if kind.__name__ == "Callable":
         return "a function"
     if issubclass(kind, tuple | list) or (issubclass(kind, Iterable) and inner):

@@ -69,6 +69,8 @@ class Spec(BaseModel):
     #: Where the work is done: all on the engine; on the reduced table of cells; or on the records
     #: themselves, which are then gathered in memory on one machine.
     runs_on: ClassVar[Where] = "engine"
+    #: True when the result depends on the seed.
+    random: ClassVar[bool] = False
     #: Parameters with which the reference page shows it and the common tests run it (on a small file
     #: with the columns id, sex, age, zip, job, income and disease); only what has no default.
     example: ClassVar[Mapping[str, Any]] = {}
@@ -109,6 +111,11 @@ class Spec(BaseModel):
         if truths:
             faults = [f"{n} must be a number (got {str(values[n]).lower()})" for n in truths]
             raise InvalidParameter(f"{cls.__name__}: " + "; ".join(faults), faults)
+
+    @property
+    def uses_chance(self) -> bool:
+        """Return True when the result depends on the seed with the parameters as they are."""
+        return self.random
 
     @classmethod
     def data_types(cls) -> tuple[type[Data], ...]:
@@ -212,8 +219,6 @@ class Method(Spec, Generic[D]):
     """A way of protecting data: ``apply`` returns new data and never changes the old."""
 
     family: ClassVar[str] = "protect"
-    #: True when the result depends on the seed.
-    random: ClassVar[bool] = False
     #: True when it may act on a file that holds several synthetic copies; else it would take them for one file.
     takes_copies: ClassVar[bool] = False
     #: True for a step that prepares data for protection and is itself none, such as a sensitivity rule.
@@ -239,11 +244,6 @@ class Method(Spec, Generic[D]):
     def cuts_links(self) -> bool:
         """Return True when no record can be followed back to the original with these parameters."""
         return False
-
-    @property
-    def uses_chance(self) -> bool:
-        """Return True when the result depends on the seed with the parameters as they are."""
-        return self.random
 
     def apply(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -17,6 +17,7 @@ from tacit.data.values import not_numeric
 from tacit.errors import Cancelled, InputError, WeakProtection
 from tacit.result import Result
 from tacit.spec import Measure, Method
+from tacit.storage.values import LIVE
 
 
 class ToyMethod(Method):
@@ -69,6 +70,13 @@ class ToyMethod(Method):
         return 1e9
 
 
+@dataclass(frozen=True, repr=False)
+class ToyResult(Result):
+    """A result with a field of its own that its storage forgets; the sound toys leave it alone."""
+
+    spread: float = field(default=0.0, metadata=LIVE)
+
+
 class ToyMeasure(Measure):
     """The mean income, one record after the other."""
 
@@ -104,7 +112,7 @@ class ToyMeasure(Measure):
         return f"toy_measure: column {self.column!r} holds words, and it needs numbers."
 
     def make(self, value, values):
-        return Result("toy_measure", "Mean income", value, {"records": len(values), "mean": value})
+        return ToyResult("toy_measure", "Mean income", value, {"records": len(values), "mean": value})
 
 
 class OnEngine(ToyMethod):
@@ -385,13 +393,6 @@ class DoesNotListen(ToyMethod):
 
 
 # -- storage and engine ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, repr=False)
-class ToyResult(Result):
-    """A result with a field of its own, which its storage forgets."""
-
-    spread: float = 0.0
 
 
 @planted("result_survives_storing")

@@ -62,6 +62,7 @@ class Protected(Measure):
 
     family: ClassVar[str] = "utility"
     runs_on = "records"
+    random = True
     on_household = "used"
     on_weight = "option"
     axis: ClassVar[str] = "rho"

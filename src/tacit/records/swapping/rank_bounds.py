@@ -72,6 +72,7 @@ class RankBounds(Measure):
     )
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    random = True
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "percent": 20, "repeats": 200}
 
     def targets(self, data: Microdata) -> tuple[str, ...]:

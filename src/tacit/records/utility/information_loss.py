@@ -152,6 +152,7 @@ class InformationLoss(Measure):
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    random = True
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
 
     @model_validator(mode="after")

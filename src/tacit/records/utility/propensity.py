@@ -110,6 +110,7 @@ class Propensity(Measure):
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    random = True
     example: ClassVar[Mapping[str, Any]] = {"columns": ["sex", "income"], "degree": 1}
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> PropensityResult:

@@ -83,6 +83,7 @@ class NoiseProtection(Measure):
 
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    random = True
     on_weight = "used"
     example: ClassVar[Mapping[str, Any]] = {
         "value": "income",

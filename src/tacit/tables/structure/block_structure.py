@@ -43,6 +43,7 @@ class BlockStructure(Measure[Table]):
 
     family: ClassVar[str] = "utility"
     runs_on: ClassVar[Where] = "cells"
+    random = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
 
     def _measure(
