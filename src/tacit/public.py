@@ -39,6 +39,7 @@ WORDS: Mapping[Any, str] = {
     None: "None",
     type(None): "None",
 }
+ENTRIES: Mapping[Any, str] = {int: "whole numbers", float: "numbers", str: "texts"}
 
 
 # -- modules of public names ---------------------------------------------------------------------------
@@ -367,8 +368,12 @@ def wanted(hint: Any) -> str:
     if kind.__name__ == "Callable":
         return "a function"
     if issubclass(kind, tuple | list) or (issubclass(kind, Iterable) and inner):
-        entry = f" of {wanted(inner[0])}" if inner and get_origin(inner[0]) is Literal else ""
-        return f"a list{entry}"
+        entry = inner[0] if inner else None
+        if get_origin(entry) is Literal:
+            return f"a list of {wanted(entry)}"
+        choices = get_args(entry) if get_origin(entry) in UNIONS else (entry,)
+        of = [ENTRIES[c] for c in choices if c in ENTRIES]
+        return f"a list of {of[-1]}" if of and len(of) == len(choices) else "a list"
     return str(getattr(kind, "made_by", f"a {kind.__name__}"))
 
 

@@ -92,6 +92,8 @@ def run(spec, data, **given):
     return spec.measure(data, original=data, register=data, **given)
 
 
+#: A solver asks a few times more in its callbacks before it ends.
+ONCE_MORE = 3
 #: The thread beside the work, which asks as often as time passes.
 WATCH = "tacit events"
 
@@ -142,7 +144,7 @@ def observe(spec, data, *, seed=5, stop_at=None):
     found.details = dict(ctx.details)
     found.warned = [str(w.message) for w in caught]
     found.ticks = stop.asked - asked_by_base(spec)
-    found.deaf = stop_at is not None and stop.asked > stop_at
+    found.deaf = stop_at is not None and stop.asked > stop_at + ONCE_MORE
     found.drew = drawn_so_far(ctx) != state
     found.touched_global = global_state() != shared
     return found

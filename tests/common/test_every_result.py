@@ -8,6 +8,7 @@ import tacit
 from common.cases import build, people
 from tacit.result import Result
 
+
 def forged(found, change):
     stored = json.loads(json.dumps(found.stored()))
     change(stored)

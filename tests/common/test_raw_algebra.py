@@ -59,7 +59,7 @@ ALLOWED = {
     "records/samples/population_uniques.py": FIGURES,
     "records/samples/posterior.py": FIGURES,
     "tables/adjust/adjustment_report.py": FIGURES,
-    "tables/adjust/cta.py": "the sparse factorisation; " + OPEN,
+    "tables/adjust/programs.py": "the sparse factorisation; " + OPEN,
     "tables/adjust/publish_intervals.py": WHOLE,
     "tables/agencies/mixed_strategy.py": WHOLE,
     "tables/attack/reach.py": WHOLE,

@@ -112,7 +112,9 @@ class ToyMeasure(Measure):
         return f"toy_measure: column {self.column!r} holds words, and it needs numbers."
 
     def make(self, value, values):
-        return ToyResult("toy_measure", "Mean income", value, {"records": len(values), "mean": value})
+        return ToyResult(
+            "toy_measure", "Mean income", value, {"records": len(values), "mean": value}
+        )
 
 
 class OnEngine(ToyMethod):

@@ -5,6 +5,7 @@ import datetime as dt
 
 import pytest
 
+import tacit
 from tacit import hierarchy
 from tacit.errors import HierarchyError
 
@@ -179,7 +180,7 @@ def test_interval_cuts():
     ],
 )
 def test_interval_faults_together(options, faults):
-    with pytest.raises(HierarchyError) as error:
+    with pytest.raises(tacit.SdcError) as error:
         hierarchy.intervals(**options)
     assert len(error.value.faults) == len(faults)
     for said, expected in zip(error.value.faults, faults, strict=True):

@@ -206,7 +206,7 @@ def test_likelihoods_of_counts_do_not_tell_the_counts():
 def test_tables_are_judged_before_they_are_shown():
     table = np.array([[20, 30], [25, 40]])
     rare = np.array([[20, 30], [25, 0]])
-    names = {"a": "12", "b": "12"}
+    names = {"a": ["1", "2"], "b": ["1", "2"]}
     one = rare.copy()
     one[1, 1] = 1
     parties = {"a": table, "b": rare, "c": one}

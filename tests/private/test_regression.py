@@ -559,12 +559,16 @@ def test_integration_hides_whose_records_are():
 def test_tables_are_added():
     rng = np.random.default_rng(2)
     tables = [rng.integers(0, 50, (3, 2)).astype(float) for _ in range(3)]
-    total, _ = regression.contingency_table(tables, categories={"a": "123", "b": "12"})
+    total, _ = regression.contingency_table(
+        tables, categories={"a": ["1", "2", "3"], "b": ["1", "2"]}
+    )
     np.testing.assert_array_equal(total, sum(tables))
     records = [{"a": ["1", "2", "2"], "b": ["1", "1", "2"]}] * 3
     with pytest.raises(DisclosureRefused, match="a x b"):
-        regression.contingency_table(records, categories={"a": "12", "b": "12"})
-    total, _ = regression.contingency_table(records, categories={"a": "12", "b": "12"}, threshold=0)
+        regression.contingency_table(records, categories={"a": ["1", "2"], "b": ["1", "2"]})
+    total, _ = regression.contingency_table(
+        records, categories={"a": ["1", "2"], "b": ["1", "2"]}, threshold=0
+    )
     np.testing.assert_array_equal(total, [[3, 0], [3, 3]])
 
 
@@ -600,10 +604,12 @@ def test_refusals():
         regression.logistic(few, formula)
     with pytest.raises(InputError, match="whole numbers"):
         regression.log_linear(
-            [[[0.5, 1]], [[1, 1]], [[1, 1]]], [["a"]], categories={"a": "1", "b": "12"}
+            [[[0.5, 1]], [[1, 1]], [[1, 1]]], [["a"]], categories={"a": ["1"], "b": ["1", "2"]}
         )
     with pytest.raises(InvalidParameter, match="different axes"):
-        regression.log_linear([np.ones((2, 2))] * 3, [["z"]], categories={"a": "12", "b": "12"})
+        regression.log_linear(
+            [np.ones((2, 2))] * 3, [["z"]], categories={"a": ["1", "2"], "b": ["1", "2"]}
+        )
     for text in ("y", "y ~", "~ x", "y ~ x1 - x2", "y ~ C(x"):
         with pytest.raises(InvalidParameter):
             parse_formula(text)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from studies.noise_forms import Case, Floats, sample_size
 
+from studies.noise_forms import Case, Floats, sample_size
 from tacit.errors import InvalidParameter
 from tacit.records.values.index_disclosure import check_positive_variance, multiplier
 

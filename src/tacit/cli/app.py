@@ -237,6 +237,7 @@ def run(
             study_seed=study_seed,
             on_event=job.begin("write").listener,
         )
+        job.finish()
     console.release(release, folder)
     return 3 if release.shortfalls else 0
 

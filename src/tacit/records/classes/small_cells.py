@@ -64,11 +64,11 @@ class SmallCells(Measure):
         return found
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> SmallCellsResult:
-        del ctx
         columns = self.columns or data.keys
         sources = [other.original, data]
         if other.has_register and all(c in other.register.columns for c in columns):
             sources.append(other.register)
+        ctx.tick("counting combinations")
         counts = count_combinations(sources, columns)
         risk = small_cell_risk(counts[0], counts[1], self.small)
         numbers: dict[str, Any] = {

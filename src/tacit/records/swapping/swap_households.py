@@ -165,6 +165,7 @@ class SwapHouseholds(Method):
         group, _ = dense_ids([broad, make_up], [int(broad.max()) + 1, int(make_up.max()) + 1])
         constant(code_tuples(data, self.along)[0], homes, "along")
         near = self.household_means(data, homes)
+        ctx.tick("pairing households")
         partner = partners(group, place, self.share, self.risky(data, homes), ctx.rng, near)
         check_exchange(partner, group, place)
         wanted = int(self.share * homes.n) // 2 * 2
