@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 import tacit
 from studies.grouping_methods import compare_methods, scalability
 from tacit.errors import Approximate, InputError
-from tacit.records.microaggregation.grouping import automaton, group_sizes, loss
-from tacit.records.microaggregation.grouping.automaton import (
+from tacit.records.microaggregation import learning_automaton as automaton
+from tacit.records.microaggregation.grouping import group_sizes, loss
+from tacit.records.microaggregation.grouping.mdav_groups import mdav_one_seed
+from tacit.records.microaggregation.learning_automaton import (
     best_run,
     omma,
     pair_distances,
     similar_pairs,
 )
-from tacit.records.microaggregation.grouping.mdav_groups import mdav_one_seed
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 PAPER = FIXTURES / "psd11-learning-automaton-microaggregation"

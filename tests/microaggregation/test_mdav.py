@@ -20,7 +20,7 @@ from tacit.records.microaggregation.grouping.mdav_groups import (
     mdav_one_seed,
 )
 from tacit.records.microaggregation.grouping.tree import neighbours
-from tacit.records.microaggregation.grouping.v_mdav_groups import v_mdav
+from tacit.records.microaggregation.v_mdav import VMdav
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CASC = FIXTURES / "casc"
@@ -31,6 +31,10 @@ RNG = np.random.default_rng(0)
 
 def silent(_message, _share):
     pass
+
+
+def v_mdav(x, k, *, rng, tick, gamma):
+    return VMdav(k=k, gamma=gamma).groups(x, rng, tick)
 
 
 def standardised(name):
@@ -133,7 +137,8 @@ def test_losses_of_the_reference_files(row):
     if row["method"] in FUNCTIONS:
         labels = FUNCTIONS[row["method"]](x, k, rng=RNG, tick=silent)
     else:
-        labels = v_mdav(x, k, rng=RNG, tick=silent, gamma=float(row["method"].split("=")[1]))
+        spec = VMdav(k=k, gamma=float(row["method"].split("=")[1]))
+        labels = spec.groups(x, RNG, silent)
     found, sizes = loss(x, labels), group_sizes(labels)
     assert found.within == pytest.approx(float(row["sse"]), rel=1e-8)
     assert (sizes.min(), sizes.max()) == (int(row["min_group"]), int(row["max_group"]))

@@ -35,29 +35,19 @@ CHUNK = 1 << 22
 
 @dataclass(frozen=True)
 class Space:
-    """Distinct tuples (cells) under hierarchies.
+    """Distinct tuples (cells) under hierarchies."""
 
-    Attributes
-    ----------
-    paths
-        One row per cell: its ancestors at levels 0 .. height - 1 of each attribute in turn.
-    starts
-        Where each attribute begins in a row of ``paths``, and the row's length.
-    n
-        Records in each cell.
-    unit
-        Price of one level, in whole numbers, for a record: what the search minimises.
-    plain
-        Price of one level without the recipient's profile: ``scale / height``.
-    scale
-        The price of climbing from the ground to the top.
-    """
-
+    #: One row per cell: its ancestors at levels 0 .. height - 1 of each attribute in turn.
     paths: Codes
+    #: Where each attribute begins in a row of ``paths``, and the row's length.
     starts: Ints
+    #: Records in each cell.
     n: Ints
+    #: Price of one level, in whole numbers, for a record: what the search minimises.
     unit: Ints
+    #: Price of one level without the recipient's profile: ``scale / height``.
     plain: Ints
+    #: The price of climbing from the ground to the top.
     scale: int
 
     def __len__(self) -> int:

@@ -16,17 +16,17 @@ from tacit.context import Context
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.microdata import Microdata
 from tacit.data.paired import ValuePairs, pair_values
-from tacit.engine.base import ROW
 from tacit.engine.relational import N
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
+from tacit.records.generalisation.precision import count_all_pairs
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Method
 
-X, Y, KEPT, LINK = "__x__", "__y__", "__kept__", "__link__"
+X, Y = "__x__", "__y__"
 
 
 @register
@@ -82,12 +82,11 @@ class EntropyDistortion(Measure):
             raise InputError(
                 "entropy_distortion: the records were put in random order, so they cannot be compared with the original. Measure before that step."
             )
-        here = pair_values(original, data, columns)
+        _, pairs = pair_values(original, data, columns) or count_all_pairs(original, data, columns)
         parts = {}
         for c in columns:
             ctx.tick(f"entropy distortion of {c}")
-            found = pairs(original, data, c) if here is None else list_pairs(here[1][c])
-            parts[c] = column_loss(found, original.hierarchies.get(c))
+            parts[c] = column_loss(list_pairs(pairs[c]), original.hierarchies.get(c))
         whole = sum(parts.values(), Loss())
         frame = pa.table(
             {
@@ -161,37 +160,13 @@ def links_lost(data: Microdata, original: Microdata) -> bool:
 
 
 def list_pairs(found: ValuePairs) -> pa.Table:
-    """Return pairs that were counted in memory as :func:`pairs` gives them."""
+    """Return how often each original value was released as each value; a removed one as nothing."""
     gone = np.flatnonzero(found.removed)
     x = found.old.decode(np.concatenate([found.old.codes, gone.astype(np.int32)]))
     y = found.new.decode(
         np.concatenate([found.new.codes, np.full(len(gone), found.new.null, dtype=np.int32)])
     )
     return pa.table({X: x, Y: y, N: np.concatenate([found.n, found.removed[gone]])})
-
-
-def pairs(original: Microdata, released: Microdata, column: str) -> pa.Table:
-    """Return how often each original value was released as each value; one join and one group-by.
-
-    The flag ``__kept__`` is null for records that were removed.
-    """
-    left = original.frame.select(ROW, nw.col(column).alias(X))
-    if column in released.columns:
-        right = released.frame.select(
-            nw.col(ROW).alias(LINK), nw.col(column).alias(Y), (nw.col(ROW) * 0 + 1).alias(KEPT)
-        )
-    else:
-        right = released.frame.select(nw.col(ROW).alias(LINK), (nw.col(ROW) * 0 + 1).alias(KEPT))
-    joined = left.join(right, left_on=ROW, right_on=LINK, how="left")
-    keys = [X, Y, KEPT] if column in released.columns else [X, KEPT]
-    table = (
-        joined.group_by(*keys).agg(nw.len().cast(nw.Int64).alias(N)).collect("pyarrow").to_native()
-    )
-    return (
-        table
-        if Y in table.column_names
-        else table.append_column(Y, pa.nulls(table.num_rows, pa.string()))
-    )
 
 
 def column_loss(table: pa.Table, hierarchy: Hierarchy | None) -> Loss:

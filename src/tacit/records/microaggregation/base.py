@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -30,7 +30,7 @@ from tacit.fields import (
     RoundMasked,
 )
 from tacit.records.microaggregation.grouping.aggregates import aggregate
-from tacit.records.microaggregation.grouping.loss import Tick, group_means, group_sizes
+from tacit.records.microaggregation.grouping.loss import Tick, group_means, group_sizes, parts_of
 from tacit.spec import Method
 from tacit.stats.moments import Scale, scale_of
 from tacit.treatment import OnHousehold
@@ -96,6 +96,9 @@ class GroupingMethod(Method):
     #: True when records are sorted by a weighted sum of standardised columns.
     projects: ClassVar[bool] = False
     column_fields = ("columns", "by")
+    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
+    #: Forms the groups of some records; it is given the parameters that a subclass adds to those here.
+    form_groups: ClassVar[Callable[..., Ints]]
 
     @property
     def random(self) -> bool:  # type: ignore[override]
@@ -114,7 +117,10 @@ class GroupingMethod(Method):
 
     def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
         """Return the labels of the groups of some records, standardised where asked for."""
-        raise NotImplementedError
+        added = type(self).model_fields.keys() - GroupingMethod.model_fields.keys()
+        return self.form_groups(
+            x, self.k, rng=rng, tick=tick, **{name: getattr(self, name) for name in added}
+        )
 
     def groups_of(
         self, units: Units, part: Ints, z: Floats, rng: np.random.Generator, tick: Tick
@@ -203,7 +209,9 @@ class GroupingMethod(Method):
             units.x, labels, self.aggregate, weights=units.weights, trim=self.trim, c=self.one_step
         )
         masked = found[labels]
-        assert self.aggregate != "mean" or means_kept(units, masked), "a mean has moved"
+        assert self.aggregate != "mean" or means_kept(units.x, masked, units.weights), (
+            "a mean has moved"
+        )
         return masked
 
     def units(self, data: Microdata, blocks: Sequence[Block]) -> list[Units]:
@@ -402,23 +410,16 @@ def households(data: Microdata) -> Ints:
     return ids
 
 
-def parts_of(strata: Ints) -> list[Ints]:
-    """Return the units of each stratum, in record order."""
-    order = np.argsort(strata, kind="stable")
-    return list(np.split(order, np.flatnonzero(np.diff(strata[order])) + 1))
-
-
 def renumber_labels(labels: Ints) -> Ints:
     """Return labels numbered 0, 1, ... without gaps."""
     used = np.bincount(labels) > 0
     return (np.cumsum(used) - 1)[labels]
 
 
-def means_kept(units: Units, masked: Floats) -> bool:
+def means_kept(x: Floats, masked: Floats, weights: Floats | None = None) -> bool:
     """Return True when the (weighted) means of the columns are those of before, up to rounding."""
-    before = np.average(units.x, axis=0, weights=units.weights)
-    after = np.average(masked, axis=0, weights=units.weights)
-    return bool((np.abs(after - before) <= 1e-9 * (1e-300 + np.abs(units.x).max(axis=0))).all())
+    before, after = (np.average(v, axis=0, weights=weights) for v in (x, masked))
+    return bool((np.abs(after - before) <= 1e-9 * (1e-300 + np.abs(x).max(axis=0))).all())
 
 
 def run_jobs(work: Callable[[int], Ints], n: int) -> list[Ints]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -31,7 +30,6 @@ class InfluenceGroups(GroupingMethod):
         default="gmm", description="how the records are clustered first"
     )
 
-    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
     draws: ClassVar[bool] = True
     projects: ClassVar[bool] = True
 

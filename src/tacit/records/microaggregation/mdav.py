@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field, PrivateAttr
@@ -54,8 +53,6 @@ class Mdav(GroupingMethod):
 
     #: What blocks cost in each stratum, gathered while one call of apply lasts.
     _blocked: list[Blocked] = PrivateAttr(default_factory=list)
-
-    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         if self.blocks is None:

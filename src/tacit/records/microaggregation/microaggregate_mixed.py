@@ -32,14 +32,13 @@ from tacit.fields import (
 )
 from tacit.records.microaggregation.base import (
     households,
-    parts_of,
     run_jobs,
     shared_claim,
     shared_faults,
 )
 from tacit.records.microaggregation.grouping.aggregates import aggregate, group_medians, group_modes
 from tacit.records.microaggregation.grouping.gower import Mixed, mdav_gower
-from tacit.records.microaggregation.grouping.loss import group_sizes
+from tacit.records.microaggregation.grouping.loss import group_sizes, parts_of
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.treatment import OnHousehold
@@ -328,27 +327,18 @@ Kind = Literal["number", "ordered", "nominal"]
 
 @dataclass(frozen=True)
 class MixedColumn:
-    """One masked column.
+    """One masked column."""
 
-    Attributes
-    ----------
-    name, what
-        Its name, and what its values are.
-    values
-        Numbers; ranks; or codes. Anything where nothing is known.
-    known
-        False where the value is missing.
-    source
-        The column as it was.
-    code
-        The category's code in the source for each rank or code.
-    """
-
+    #: Its name, and what its values are.
     name: str
     what: Kind
+    #: Numbers; ranks; or codes. Anything where nothing is known.
     values: NDArray[Any]
+    #: False where the value is missing.
     known: Flags
+    #: The column as it was.
     source: Numbers | Coded
+    #: The category's code in the source for each rank or code.
     code: Ints | None = None
 
     def compute_typical(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -33,8 +32,6 @@ class SortByColumn(GroupingMethod):
     sort_by: ColumnName | None = Field(
         default=None, description="the column to sort by; by default the first masked column"
     )
-
-    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: a sort column that is not masked."""

@@ -119,23 +119,15 @@ class Nesting(Method):
 
 @dataclass(frozen=True, repr=False)
 class StageResult:
-    """What one stage did; the arrays hold values of records, keep them inside.
+    """What one stage did; the arrays hold values of records, keep them inside."""
 
-    Attributes
-    ----------
-    kind
-        The method.
-    masked
-        What the method returned: the masked data for the first stage, else the masked residual.
-    released
-        The data after this stage: X_k.
-    details
-        What the method noted.
-    """
-
+    #: The method.
     kind: str
+    #: What the method returned: the masked data for the first stage, else the masked residual.
     masked: Floats
+    #: The data after this stage: X_k.
     released: Floats
+    #: What the method noted.
     details: Mapping[str, Any]
 
     def groups(self) -> Ints:

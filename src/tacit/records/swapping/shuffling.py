@@ -46,26 +46,17 @@ SETTLED = 1e-9
 
 @dataclass(frozen=True)
 class Scores:
-    """What is shuffled, as scores of mean 0 and variance 1.
+    """What is shuffled, as scores of mean 0 and variance 1."""
 
-    Attributes
-    ----------
-    design
-        U: the columns given, categories as dummies.
-    v
-        V: the scores of the columns that are shuffled.
-    rankings
-        The order of the values of each column that is shuffled.
-    given_ranks
-        The mean ranks, standardised, of the numeric columns given: the first columns of the design.
-    fine
-        Whether each of those has few ties.
-    """
-
+    #: U: the columns given, categories as dummies.
     design: Design
+    #: V: the scores of the columns that are shuffled.
     v: Floats
+    #: The order of the values of each column that is shuffled.
     rankings: tuple[Ranking, ...]
+    #: The mean ranks, standardised, of the numeric columns given: the first columns of the design.
     given_ranks: Floats
+    #: Whether each of those has few ties.
     fine: tuple[bool, ...]
 
     @functools.cached_property

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.arrays import Flags, Floats, Ints
@@ -25,7 +24,14 @@ from tacit.errors import (
 )
 from tacit.fields import ColumnName, ColumnNames, NaturalInt, PositiveInt, Probability, Secret
 from tacit.records.swapping.record_pairs import swap_partners
-from tacit.records.swapping.swap_households import Households, code_tuples, composition, households
+from tacit.records.swapping.swap_households import (
+    Households,
+    code_tuples,
+    composition,
+    constant,
+    exchanged,
+    homes_of,
+)
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.treatment import OnHousehold
@@ -175,9 +181,11 @@ class SwapRecords(Method):
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         if not len(data):
             return data
-        homes = self.homes(data)
+        homes = homes_of(data, self.household)
         areas = self.areas(data, homes)
-        self.constant(code_tuples(data, self.carry_along)[0], homes, "carry_along")
+        constant(
+            self.kind, code_tuples(data, self.carry_along)[0], homes, "the columns of carry_along"
+        )
         if (areas[:, -1] == areas[0, -1]).all():
             raise Infeasible(
                 "swap_records: all households live in one area, so that none can move. Name a finer geography."
@@ -197,36 +205,14 @@ class SwapRecords(Method):
         check_partners(partner, areas, self.make_up(data, homes, common))
         self.report(partner, profile, areas, must, ctx)
         self.warn(unmet, must, areas[partner] != areas)
-        source = np.where(
-            partner[homes.of] == homes.of,
-            np.arange(len(homes.of)),
-            homes.first[partner[homes.of]],
-        )
-        moving = (*self.hierarchy, *self.carry_along)
-        table = data.to_arrow(moving)
-        return data.replace({c: table.column(c).take(pa.array(source)) for c in moving})
-
-    def homes(self, data: Microdata) -> Households:
-        """Return the households; without a column for them every record is one."""
-        column = self.household or data.household
-        n = len(data)
-        if column is None:
-            return Households(np.arange(n), np.arange(n))
-        return households(code_tuples(data, [column])[0], data.column(column).is_null().to_numpy())
+        return exchanged(data, self.targets(data), homes, partner)
 
     def areas(self, data: Microdata, homes: Households) -> Ints:
         """Return the area of each household on each level; a finer area lies within one broader area."""
         levels = [code_tuples(data, self.hierarchy[: i + 1])[0] for i in range(len(self.hierarchy))]
-        return np.column_stack([self.constant(level, homes, "hierarchy") for level in levels])
-
-    def constant(self, codes: Ints, homes: Households, what: str) -> Ints:
-        """Return the value of each household, or say that its members differ."""
-        values = codes[homes.first]
-        if np.any(codes != values[homes.of]):
-            raise InputError(
-                f"swap_records: members of one household differ in the columns of {what}; households that live in one place are needed"
-            )
-        return values
+        return np.column_stack(
+            [constant(self.kind, level, homes, "the columns of hierarchy") for level in levels]
+        )
 
     def make_up(self, data: Microdata, homes: Households, columns: Any) -> Ints:
         """Return what partners must share on some columns."""

@@ -190,25 +190,17 @@ class IndexDisclosure(Measure):
 
 @dataclass(frozen=True)
 class ColumnRisk:
-    """Risk of one column.
+    """Risk of one column."""
 
-    Attributes
-    ----------
-    variance
-        Variance of the original values.
-    reads, bayes, all
-        R of the intruder who reads the value; who also knows the distribution; who uses all columns.
-    median
-        1 / (tau_hat - tau)^2 of the median record.
-    exact
-        Share of the records whose true value is released.
-    """
-
+    #: Variance of the original values.
     variance: float
+    #: R of the intruder who reads the value; who also knows the distribution; who uses all columns.
     reads: float
     bayes: float
     all: float
+    #: 1 / (tau_hat - tau)^2 of the median record.
     median: float
+    #: Share of the records whose true value is released.
     exact: float
 
     def relative(self, risk: float) -> float:

@@ -115,23 +115,15 @@ def huber(values: Segments, middle: Floats, spread: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Segments:
-    """Values sorted within groups that stand one after the other.
+    """Values sorted within groups that stand one after the other."""
 
-    Attributes
-    ----------
-    values
-        The values, ascending within each segment.
-    weights
-        Their weights.
-    group
-        The segment of each value.
-    starts
-        Where each segment begins.
-    """
-
+    #: The values, ascending within each segment.
     values: Floats
+    #: Their weights.
     weights: Floats
+    #: The segment of each value.
     group: Ints
+    #: Where each segment begins.
     starts: Ints
 
     @classmethod

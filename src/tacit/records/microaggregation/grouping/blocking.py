@@ -23,20 +23,14 @@ AUTO_FROM, AUTO_SIZE = 4_000_000, 50_000
 
 @dataclass(frozen=True)
 class Blocked:
-    """Groups formed within blocks.
+    """Groups formed within blocks."""
 
-    Attributes
-    ----------
-    labels
-        The group of each record.
-    blocks
-        How many blocks there were; 1 for MDAV over all records.
-    gap
-        By how much SSE is estimated to exceed that of MDAV over all records, as a share of the latter.
-    """
-
+    #: The group of each record.
     labels: Ints
+    #: How many blocks there were; 1 for MDAV over all records.
     blocks: int
+    #: By how much SSE is estimated to exceed that of MDAV over all records, as a share of the
+    #: latter.
     gap: float
 
 

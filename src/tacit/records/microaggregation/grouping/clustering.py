@@ -24,7 +24,7 @@ import numpy as np
 from tacit.arrays import Floats, Ints
 from tacit.errors import InputError, require
 from tacit.numerics.elementary import log
-from tacit.records.microaggregation.grouping.loss import Tick, group_means
+from tacit.records.microaggregation.grouping.loss import Tick, group_means, parts_of
 from tacit.records.microaggregation.grouping.silence import Silence
 from tacit.records.microaggregation.grouping.sorting import by_score
 from tacit.stats.moments import scale_of
@@ -80,13 +80,6 @@ def group_within_clusters(z: Floats, clusters: Ints, group: Callable[[Floats], I
         labels[part] = ids + first
         first += int(ids.max()) + 1
     return labels
-
-
-def parts_of(labels: Ints) -> list[Ints]:
-    """Return the records of each label."""
-    order = np.argsort(labels, kind="stable")
-    cuts = np.flatnonzero(np.diff(labels[order])) + 1
-    return list(np.split(order, cuts))
 
 
 def cluster_labels(

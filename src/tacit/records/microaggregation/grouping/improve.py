@@ -8,7 +8,7 @@ from tacit.arrays import Floats, Ints
 from tacit.errors import InputError
 from tacit.records.microaggregation.grouping import search as _search
 from tacit.records.microaggregation.grouping.loss import Tick, group_sizes, loss
-from tacit.records.microaggregation.grouping.mdav_groups import form_mdav_groups
+from tacit.records.microaggregation.grouping.mdav_groups import split_large
 from tacit.records.microaggregation.grouping.tree import neighbours
 
 #: Groups newly started: this many times n / k^2 in small files, and n / k in large ones.
@@ -47,16 +47,6 @@ def improve(x: Floats, labels: Ints, k: int, *, rng: np.random.Generator, tick: 
     start = split_large(x, labels, k)
     found = improve_by_search(x - x.mean(axis=0), start, k, rng, tick)
     return min(labels, start, found, key=lambda ids: loss(x, ids).within)
-
-
-def split_large(x: Floats, labels: Ints, k: int) -> Ints:
-    """Return the labels after groups of 2k records and more were split by MDAV."""
-    labels = labels.copy()
-    for g in np.flatnonzero(group_sizes(labels) >= 2 * k):
-        at = np.flatnonzero(labels == g)
-        parts = form_mdav_groups(x[at], k, 2, lambda _message, _share: None)
-        labels[at[parts > 0]] = labels.max() + parts[parts > 0]
-    return labels
 
 
 def improve_by_search(

@@ -58,3 +58,9 @@ def group_means(x: Floats, labels: Ints, weights: Floats | None = None) -> Float
         ]
     )
     return sums / mass[:, None] + centre
+
+
+def parts_of(labels: Ints) -> list[Ints]:
+    """Return the records of each label, in record order."""
+    order = np.argsort(labels, kind="stable")
+    return list(np.split(order, np.flatnonzero(np.diff(labels[order])) + 1))

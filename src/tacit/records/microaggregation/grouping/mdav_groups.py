@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tacit.arrays import Floats, Ints
+from tacit.context import ignore_progress
 from tacit.numerics.kernels import Kernels
 from tacit.records.microaggregation.grouping import tree as _tree
 from tacit.records.microaggregation.grouping.loss import Tick
@@ -84,6 +85,21 @@ def form_outer_groups(x: Floats, k: int, seeds: int, until: int, tick: Tick) -> 
     if KERNELS.pays(SCAN * len(x) ** 2 * (COLUMNS + x.shape[1]) / k):
         return grow_groups_by_tree(x, k, seeds, until, tick)
     return form_groups_by_scan(x, k, seeds, until, tick)
+
+
+def split_large(x: Floats, labels: Ints, k: int, tick: Tick = ignore_progress) -> Ints:
+    """Return the groups with those of 2k records or more split by MDAV, which never raises the SSE."""
+    out = labels.copy()
+    sizes = np.bincount(labels)
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(sizes)
+    fresh = len(sizes)
+    for group in np.flatnonzero(sizes >= 2 * k):
+        part = order[ends[group] - sizes[group] : ends[group]]
+        found = form_mdav_groups(x[part], k, 2, tick)
+        out[part] = np.where(found == 0, group, fresh + found - 1)
+        fresh += int(found.max())
+    return out
 
 
 # -- scanning arrays --------------------------------------------------------------------------------

@@ -75,20 +75,13 @@ SECONDS = 300.0
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition into pairs and triples.
+    """A partition into pairs and triples."""
 
-    Attributes
-    ----------
-    labels
-        The group of each record; groups are numbered by their first record.
-    value
-        Its cost.
-    bound
-        No partition costs less.
-    """
-
+    #: The group of each record; groups are numbered by their first record.
     labels: Ints
+    #: Its cost.
     value: float
+    #: No partition costs less.
     bound: float
 
     @property

@@ -24,47 +24,34 @@ LOGGED, FREE, FIRST, WAITING = 0, 1, 2, 3
 
 
 class Groups(NamedTuple):
-    """A grouping under search.
+    """A grouping under search."""
 
-    Attributes
-    ----------
-    x, square
-        The records, centred, and their squared lengths.
-    near
-        The nearest records of each, nearest first.
-    label, place
-        Group of each record, and its place there.
-    member, size, sums
-        Records of each group, how many, and the sum of each column over them.
-    own
-        Inner product of each record with the sums of its group.
-    tilt
-        Working space.
-    log
-        Records that changed groups since the last kept state, each with the group it came from.
-    free, is_free
-        Groups without records, some of which may have been filled again, and whether a group is listed.
-    queue, waits
-        Records worth looking at, in a ring, and whether each is in it.
-    tops
-        Lengths and positions of log, free and queue.
-    """
-
+    #: The records, centred, and their squared lengths.
     x: Floats
     square: Floats
+    #: The nearest records of each, nearest first.
     near: Ints
+    #: Group of each record, and its place there.
     label: Ints
     place: Ints
+    #: Records of each group, how many, and the sum of each column over them.
     member: Ints
     size: Ints
     sums: Floats
+    #: Inner product of each record with the sums of its group.
     own: Floats
+    #: Working space.
     tilt: Floats
+    #: Records that changed groups since the last kept state, each with the group it came from.
     log: Ints
+    #: Groups without records, some of which may have been filled again, and whether a group is
+    #: listed.
     free: Ints
     is_free: Flags
+    #: Records worth looking at, in a ring, and whether each is in it.
     queue: Ints
     waits: Flags
+    #: Lengths and positions of log, free and queue.
     tops: Ints
 
 

@@ -39,37 +39,27 @@ class Tree(NamedTuple):
 
     Nodes are numbered leaves first, then branches from the lowest level to the root. Only the root may have
     fewer children than eight; its other places stay empty.
-
-    Attributes
-    ----------
-    low, high
-        The boxes around the records below each child (branch, column, child).
-    reach
-        Largest squared distance from ``centre`` below each child; -1 when nothing is left.
-    lowest
-        Lowest record number below each child.
-    first, parent
-        The first child of each branch, and the branch above each node (-1 above the root).
-    centre
-        A point amid the records.
-    points, norms, ids, held
-        What is left in each leaf: values (leaf, column, place), squared distances from the centre, record
-        numbers, and how many.
-    home, place
-        Leaf and place of every record number.
     """
 
+    #: The boxes around the records below each child (branch, column, child).
     low: Floats
     high: Floats
+    #: Largest squared distance from ``centre`` below each child; -1 when nothing is left.
     reach: Floats
+    #: Lowest record number below each child.
     lowest: Ints
+    #: The first child of each branch, and the branch above each node (-1 above the root).
     first: Ints
     parent: Ints
+    #: A point amid the records.
     centre: Floats
+    #: What is left in each leaf: values (leaf, column, place), squared distances from the centre,
+    #: record numbers, and how many.
     points: Floats
     norms: Floats
     ids: Ints
     held: Ints
+    #: Leaf and place of every record number.
     home: Ints
     place: Ints
 
