@@ -15,9 +15,9 @@ import time
 import numpy as np
 
 from tacit.records.microaggregation.grouping import loss
-from tacit.records.microaggregation.grouping.blocking import automatic_blocks, blocked_mdav
 from tacit.records.microaggregation.grouping.improve import improve
 from tacit.records.microaggregation.grouping.mdav_groups import form_groups_by_scan, mdav
+from tacit.records.microaggregation.mdav import automatic_blocks, blocked_mdav
 from tacit.records.microaggregation.v_mdav import VMdav
 
 

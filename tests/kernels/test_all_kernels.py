@@ -21,7 +21,8 @@ from tacit.records.decision import sensitivity as decision
 from tacit.records.generalisation import clusters_greedy, clusters_local
 from tacit.records.generalisation.clusters_space import build
 from tacit.records.linkage import agreement, nearest, series_attack
-from tacit.records.microaggregation.grouping import blocking, mdav_groups
+from tacit.records.microaggregation import mdav as blocking
+from tacit.records.microaggregation.grouping import mdav_groups
 from tacit.records.microaggregation.grouping.gower import Mixed, mdav_gower
 from tacit.records.microaggregation.grouping.improve import improve
 from tacit.records.microaggregation.grouping.pairs import Space, find_cheapest_pairing
@@ -319,7 +320,7 @@ ALGORITHMS = {
     "exhaustive": lambda: tacit.OptimalGroups(k=3).groups(records(10), rng(), quiet),
     "pairs": lambda: find_cheapest_pairing(Space.of_records(records(12)), "sse", quiet).value,
     "mdav": lambda: mdav_groups.mdav(records(150, 3), 3, rng=rng(), tick=quiet),
-    "mdav, one seed": lambda: mdav_groups.mdav_one_seed(records(150), 4, rng=rng(), tick=quiet),
+    "mdav, one seed": lambda: mdav_groups.form_mdav_groups(records(150), 4, 1, quiet),
     "v_mdav": lambda: tacit.VMdav(k=3, gamma=0.8).groups(records(150, 3), rng(), quiet),
     "ward": lambda: tacit.WardGroups(k=3).groups(records(50), rng(), quiet),
     "univariate": lambda: tacit.OptimalUnivariate(k=3).groups(records(70, 1), rng(), quiet),

@@ -15,7 +15,7 @@ from studies.grouping_methods import compare_methods, scalability
 from tacit.errors import Approximate, InputError
 from tacit.records.microaggregation import learning_automaton as automaton
 from tacit.records.microaggregation.grouping import group_sizes, loss
-from tacit.records.microaggregation.grouping.mdav_groups import mdav_one_seed
+from tacit.records.microaggregation.grouping.mdav_groups import form_mdav_groups
 from tacit.records.microaggregation.learning_automaton import (
     best_run,
     omma,
@@ -89,9 +89,7 @@ def test_runs_from_mdav(name, k, percent):
     x = reference(name)
     found = omma(x, k, rng=rng(), start="mdav")
     assert found.percent == pytest.approx(percent, abs=6e-4)
-    assert found.start == pytest.approx(
-        loss(x, mdav_one_seed(x, k, rng=rng(), tick=silent)).percent
-    )
+    assert found.start == pytest.approx(loss(x, form_mdav_groups(x, k, 1, silent)).percent)
     assert set(group_sizes(found.labels)) == {k}
 
 
@@ -180,7 +178,7 @@ def test_larger_files_pair_nearest_records(monkeypatch):
     x = rng(2).normal(size=(300, 2))
     assert similar_pairs(x, rng=rng()).theta is None
     labels = best_run(x, 3, rng=rng(), tick=silent, restarts=2, start="mdav").labels
-    assert loss(x, labels).within < loss(x, mdav_one_seed(x, 3, rng=rng(), tick=silent)).within
+    assert loss(x, labels).within < loss(x, form_mdav_groups(x, 3, 1, silent)).within
 
 
 def test_the_best_of_several_runs_is_kept():

@@ -14,10 +14,10 @@ from tacit.numerics.kernels import run_kernels
 from tacit.records.microaggregation.grouping import group_sizes, loss
 from tacit.records.microaggregation.grouping.mdav_groups import (
     form_groups_by_scan,
+    form_mdav_groups,
     form_outer_groups,
     grow_groups_by_tree,
     mdav,
-    mdav_one_seed,
 )
 from tacit.records.microaggregation.grouping.tree import neighbours
 from tacit.records.microaggregation.v_mdav import VMdav
@@ -25,6 +25,12 @@ from tacit.records.microaggregation.v_mdav import VMdav
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CASC = FIXTURES / "casc"
 SMALL = FIXTURES / "psd11-learning-automaton-microaggregation" / "mdav_family_small.json"
+
+
+def mdav_one_seed(x, k, *, rng, tick):
+    return form_mdav_groups(x, k, 1, tick)
+
+
 FUNCTIONS = {"mdav (two seeds per round)": mdav, "cbfs": mdav_one_seed}
 RNG = np.random.default_rng(0)
 

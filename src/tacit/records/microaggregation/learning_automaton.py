@@ -181,32 +181,9 @@ def omma(
     boundary state of the second record's own group; Figure 3 shows the case with both at the boundary.
     The paper has n a multiple of k; otherwise some groups hold one record more (``strict_size`` refuses).
 
-    Parameters
-    ----------
-    x
-        The records, standardised where that is wanted.
-    k
-        Records in a group.
-    memory
-        States of a group.
-    theta
-        Largest distance of a pair; by default (max D - min D) / 2 over all pairs.
-    neighbours
-        Pair records with this many nearest ones instead, which needs less memory and has no use for theta
-        unless it is given.
-    start
-        First partition: at random, MDAV with one seed, or labels.
-    order
-        Pairs by record number, by distance, or shuffled.
-    accept_ties
-        Make exchanges that leave SSE as it is, too.
-    pairs
-        Found before with :func:`similar_pairs`, for several runs.
-
-    References
-    ----------
-    Fayyoumi, Oommen (2006), A fixed structure learning automaton micro-aggregation technique for secure
-    statistical databases, PSD 2006, LNCS 4302, 114-128.
+    Beyond the parameters of the Spec, ``start`` may hold labels, ``order`` takes the pairs by record number, by
+    distance or shuffled, ``accept_ties`` makes exchanges that leave SSE as it is, too, and ``pairs`` are those
+    found before with :func:`similar_pairs`, for several runs.
     """
     check(x, k, strict_size)
     x = np.ascontiguousarray(x, dtype=np.float64)

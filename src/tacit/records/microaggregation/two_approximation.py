@@ -1,4 +1,13 @@
-"""2-microaggregation within twice the optimum."""
+"""2-microaggregation within twice the optimum: minimum-weight [1,2]-factors.
+
+A [1,2]-factor of a graph is a set of edges that meets every vertex once or twice. With squared distances as
+weights its cheapest one, F, consists of pairs and of paths of three, and these are the groups:
+
+    SSE(groups of F) <= w(F) <= 2 SSE(optimal groups),
+
+so that w(F) / 2 is a lower bound on the SSE of any groups of at least two. Both inequalities are consequences
+of 1/2 <= SSE / w <= 1 in every group of two or three records, w its one or two cheapest edges.
+"""
 
 from __future__ import annotations
 
@@ -255,6 +264,8 @@ def describe_groups(
         )
     kept = np.arange(3) != sides.argmax(axis=1)[:, None]
     kept[~three] = (True, False, False)
+    widths = np.sqrt(sides.max(axis=1))
+    widths = widths[widths > 0]
     bound = space.neighbour_bound() if least is None else least / 2.0
     found = TwoMicroaggregation(
         labels,
@@ -265,7 +276,7 @@ def describe_groups(
         bound=min(bound, float(sse.sum())),
         proven=proven,
         lemma=lemma,
-        outlying=find_relative_width(np.sqrt(sides.max(axis=1))),
+        outlying=float(widths.max() / np.median(widths)) if len(widths) else 1.0,
     )
     # The guarantee, recomputed on every run.
     most = 1.0 if cost == "pairs" else 2.0
@@ -283,12 +294,6 @@ def triangles(space: Space, labels: Ints) -> tuple[Ints, Floats, Ints]:
     ends = np.stack([np.column_stack(two) for two in ((a, b), (a, c), (b, c))], axis=1)
     sides = np.column_stack([space.between(two[:, 0], two[:, 1]) for two in ends.swapaxes(0, 1)])
     return sizes, sides, ends
-
-
-def find_relative_width(widths: Floats) -> float:
-    """Return the largest width in medians of those above 0."""
-    some = widths[widths > 0]
-    return float(some.max() / np.median(some)) if len(some) else 1.0
 
 
 # -- factors of any graph ----------------------------------------------------------------------
@@ -317,17 +322,6 @@ def minimum_factor(
     that may be, and an edge uv of weight w becomes u'v', u'v'' and v'u''. A maximum-weight matching with
     weights 2B - w and B - w, B above the sum of all w used, covers all v' if that is possible at all. It needs the package
     rustworkx. ``programme`` solves the integer program. ``auto`` takes the first if its package is there.
-
-    Parameters
-    ----------
-    n
-        Number of vertices.
-    edges
-        One row per edge.
-    weights
-        Of the edges, not negative.
-    solver
-        How to solve it.
     """
     if len(weights) != len(edges) or not np.isfinite(weights).all() or (weights < 0).any():
         raise InputError("a factor needs one finite weight, not negative, for each edge")

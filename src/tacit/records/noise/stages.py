@@ -28,6 +28,12 @@ from tacit.stats.moments import scale_of
 from tacit.stats.shape import skewness
 
 Residual = Literal["reflect", "restore"]
+WhichResidual = Annotated[
+    Residual,
+    Field(
+        description="reflect masks released minus original, as printed; restore masks original minus released, which protects little"
+    ),
+]
 
 #: Released records whose nearest original is looked up at most, when linkage is measured.
 LINKED = 20_000
@@ -154,8 +160,9 @@ class Staged(Nesting):
         raise NotImplementedError
 
     def sign(self) -> Residual:
-        """Return which way the residual is taken."""
-        return "reflect"
+        """Return which way the residual is taken, where a method leaves it to a parameter."""
+        sign: Residual = getattr(self, "residual", "reflect")
+        return sign
 
     # -- checks ------------------------------------------------------------------------------
 

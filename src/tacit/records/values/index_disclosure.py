@@ -16,7 +16,7 @@ from tacit.arrays import Flags, Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric
-from tacit.errors import ColumnNotFound, InputError, InvalidParameter
+from tacit.errors import InputError, InvalidParameter
 from tacit.fields import ColumnName, PositiveFloat, Secret
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -91,10 +91,7 @@ class IndexDisclosure(Measure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> IndexDisclosureResult:
         original = other.original
-        shared = shared_numeric(original, data)
-        absent = [c for c in self.columns if c not in shared]
-        if absent:
-            raise ColumnNotFound(absent, shared, "the numeric columns of original and release")
+        shared = shared_numeric(original, data, self.columns)
         both = pairs(original, data, shared, self.kind)
         before, after = both.before[both.old], both.after[both.new]
         x = dict(zip(shared, before.T, strict=True))

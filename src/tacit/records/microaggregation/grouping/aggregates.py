@@ -33,22 +33,9 @@ def aggregate(
 ) -> Floats:
     """Return the aggregate of each column in each group, one row per group.
 
-    Parameters
-    ----------
-    x
-        One row per record.
-    labels
-        The group of each record: 0, 1, ..., each in use.
-    how
-        ``mean``; ``median``; ``trimmed``: the mean without the records that make up a share ``trim`` of the
-        group at each end; ``one_step``: the mean after values beyond median +- c MAD are set to that limit;
-        ``m_estimate``: Huber's mean, clipped at 1.5 MADs.
-    weights
-        One a record, all above 0.
-    trim
-        Share cut at each end, in [0, 0.5).
-    c
-        Reach of the one-step mean.
+    ``mean``; ``median``; ``trimmed``: the mean without the records that make up a share ``trim`` of the group at
+    each end; ``one_step``: the mean after values beyond median +- c MAD are set to that limit; ``m_estimate``:
+    Huber's mean, clipped at 1.5 MADs. Labels are 0, 1, ..., each in use; weights are above 0.
     """
     if how == "mean":
         return group_means(x, labels, weights)

@@ -8,12 +8,6 @@ The distance of two records is the weighted mean over the columns of
 
 and the middle of some records has the mean of each number, the (lower) median of each ordered category
 and the most frequent nominal category.
-
-References
-----------
-Gower (1971), A general coefficient of similarity and some of its properties, Biometrics 27, 857-871.
-Domingo-Ferrer, Torra (2005), Ordinal, continuous and heterogeneous k-anonymity through microaggregation,
-Data Mining and Knowledge Discovery 11, 195-212.
 """
 
 from __future__ import annotations
@@ -75,8 +69,8 @@ class Mixed(NamedTuple):
 
     def take(self, rows: Ints) -> Mixed:
         """Return some of the records, on the scale of all."""
-        numbers, codes = (np.ascontiguousarray(v[rows]) for v in (self.numbers, self.codes))
-        return self._replace(numbers=numbers, codes=codes)
+        codes = np.ascontiguousarray(self.codes[rows])
+        return self._replace(numbers=np.ascontiguousarray(self.numbers[rows]), codes=codes)
 
 
 def mdav_gower(data: Mixed, k: int, *, tick: Tick) -> Ints:

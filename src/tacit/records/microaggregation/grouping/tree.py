@@ -405,14 +405,8 @@ def insert(at: Floats, found: Ints, i: int, d: float, record: int) -> None:
 
 def find_farthest(tree: Tree, q: Floats, work: Room) -> int:
     """Return the record farthest from a point; of several the one with the lowest number."""
-    low, high, reach, lowest, first, centre = (
-        tree.low,
-        tree.high,
-        tree.reach,
-        tree.lowest,
-        tree.first,
-        tree.centre,
-    )
+    low, high, reach = tree.low, tree.high, tree.reach
+    lowest, first, centre = tree.lowest, tree.first, tree.centre
     points, ids, held = tree.points, tree.ids, tree.held
     stack, bounds, numbers, distances = work.stack, work.bounds, work.numbers, work.distances
     child, shift = work.child, work.shift
@@ -498,25 +492,18 @@ def each_nearest(tree: Tree, x: Floats, work: Room, near: Ints) -> None:
 
 def recentre(tree: Tree, point: Floats) -> None:
     """Measure reaches from another centre: bounds are sharpest near the mean of what is left."""
-    points, norms, reach, held = tree.points, tree.norms, tree.reach, tree.held
-    leaves = len(held)
+    points, norms = tree.points, tree.norms
     tree.centre[:] = point
-    for leaf in range(leaves):
-        most = -1.0
-        for t in range(held[leaf]):
+    for leaf in range(len(tree.held)):
+        for t in range(tree.held[leaf]):
             norm = 0.0
             for j in range(len(point)):
                 gap = points[leaf, j, t] - point[j]
                 norm += gap * gap
             norms[leaf, t] = norm
-            most = max(most, norm)
-        reach[leaf // WIDTH, leaf % WIDTH] = most
+        refresh_leaf(tree, leaf)
     for branch in range(len(tree.first) - 1):
-        above = tree.parent[leaves + branch]
-        most = reach[branch, 0]
-        for i in range(1, WIDTH):
-            most = max(most, reach[branch, i])
-        reach[above, leaves + branch - tree.first[above]] = most
+        refresh_branches(tree, branch, branch + 1)
 
 
 KERNELS = Kernels(
