@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import not_numeric, read_numeric_column
+from tacit.data.values import classes, not_numeric, read_numeric_column
 from tacit.engine.codes import dense_ids, densify
 from tacit.errors import (
     DisclosureRefused,
@@ -158,11 +158,11 @@ class SwapHouseholds(Method):
         homes = homes_of(data, self.household)
         if not homes.n:
             return data
-        place = constant(self.kind, code_tuples(data, self.columns)[0], homes, "columns")
-        broad = constant(self.kind, code_tuples(data, self.within)[0], homes, "within")
-        make_up = composition(homes, code_tuples(data, self.match)[0], self.size_band)
+        place = constant(self.kind, classes(data, self.columns)[0], homes, "columns")
+        broad = constant(self.kind, classes(data, self.within)[0], homes, "within")
+        make_up = composition(homes, classes(data, self.match)[0], self.size_band)
         group, _ = dense_ids([broad, make_up], [int(broad.max()) + 1, int(make_up.max()) + 1])
-        constant(self.kind, code_tuples(data, self.along)[0], homes, "along")
+        constant(self.kind, classes(data, self.along)[0], homes, "along")
         near = self.household_means(data, homes)
         partner = partners(group, place, self.share, self.risky(data, homes), ctx.rng, near)
         check_exchange(partner, group, place)
@@ -205,8 +205,8 @@ class SwapHouseholds(Method):
         """Return which households have a member in a small class on the keys."""
         if not self.targeted:
             return np.zeros(homes.n, dtype=bool)
-        classes, n = code_tuples(data, data.keys)
-        small = np.bincount(classes, minlength=n)[classes] <= self.small
+        cell, n = classes(data, data.keys)
+        small = np.bincount(cell, minlength=n)[cell] <= self.small
         return np.bincount(homes.of, small, minlength=homes.n) > 0
 
 
@@ -223,20 +223,12 @@ class Households:
         return len(self.first)
 
 
-def code_tuples(data: Microdata, columns: Sequence[str]) -> tuple[Ints, int]:
-    """Return one number per record for the values of several columns together, and how many there are."""
-    if not columns:
-        return np.zeros(len(data), dtype=np.int64), 1
-    codes = [data.codes(c) for c in columns]
-    return dense_ids([c.codes for c in codes], [c.size for c in codes])
-
-
 def homes_of(data: Microdata, column: str | None) -> Households:
     """Return the households, by default the declared ones; without any, every record is one."""
     column = column or data.household
     if column is None:
         return Households(np.arange(len(data)), np.arange(len(data)))
-    return households(code_tuples(data, [column])[0], data.column(column).is_null().to_numpy())
+    return households(classes(data, [column])[0], data.column(column).is_null().to_numpy())
 
 
 def constant(kind: str, codes: Ints, homes: Households, what: str) -> Ints:

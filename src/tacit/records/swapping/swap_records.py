@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import read_numeric_column
+from tacit.data.values import classes, read_numeric_column
 from tacit.engine.codes import dense_ids
 from tacit.errors import (
     DisclosureRefused,
@@ -26,7 +26,6 @@ from tacit.fields import ColumnName, ColumnNames, NaturalInt, PositiveInt, Proba
 from tacit.records.swapping.record_pairs import swap_partners
 from tacit.records.swapping.swap_households import (
     Households,
-    code_tuples,
     composition,
     constant,
     exchanged,
@@ -183,9 +182,7 @@ class SwapRecords(Method):
             return data
         homes = homes_of(data, self.household)
         areas = self.areas(data, homes)
-        constant(
-            self.kind, code_tuples(data, self.carry_along)[0], homes, "the columns of carry_along"
-        )
+        constant(self.kind, classes(data, self.carry_along)[0], homes, "the columns of carry_along")
         if (areas[:, -1] == areas[0, -1]).all():
             raise Infeasible(
                 "swap_records: all households live in one area, so that none can move. Name a finer geography."
@@ -209,7 +206,7 @@ class SwapRecords(Method):
 
     def areas(self, data: Microdata, homes: Households) -> Ints:
         """Return the area of each household on each level; a finer area lies within one broader area."""
-        levels = [code_tuples(data, self.hierarchy[: i + 1])[0] for i in range(len(self.hierarchy))]
+        levels = [classes(data, self.hierarchy[: i + 1])[0] for i in range(len(self.hierarchy))]
         return np.column_stack(
             [constant(self.kind, level, homes, "the columns of hierarchy") for level in levels]
         )
@@ -218,7 +215,7 @@ class SwapRecords(Method):
         """Return what partners must share on some columns."""
         largest = int(np.bincount(homes.of).max())
         band = largest if self.size_band is None else self.size_band
-        return composition(homes, code_tuples(data, columns)[0], band)
+        return composition(homes, classes(data, columns)[0], band)
 
     def risks(self, data: Microdata, homes: Households, areas: Ints) -> tuple[Floats, Flags]:
         """Return the risk of each household on each level, and whether it must move across it."""
@@ -230,7 +227,7 @@ class SwapRecords(Method):
             return risk, (risk >= self.threshold) & (risk > 0)
         if not self.k:
             return risk, np.zeros((homes.n, levels), dtype=bool)
-        values, size = code_tuples(data, self.counted(data))
+        values, size = classes(data, self.counted(data))
         for level in range(levels):
             place = areas[:, level][homes.of]
             cell, cells = dense_ids([place, values], [int(place.max()) + 1, size])
