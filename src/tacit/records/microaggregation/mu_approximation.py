@@ -115,8 +115,9 @@ def grow_forest(near: Any, k: int) -> Any:
 def split_forest(target: Any, k: int, largest: int) -> Any:
     """Return the groups of a forest's trees, split until none has more than ``largest`` records.
 
-    Slots of one part are adjacent when a tree edge joins them, so that giving slots a new part cuts the edges to it. A part that cannot be
-    split at the slot where the search ends (a dummy with three subtrees of nearly k records) stays whole.
+    Slots of one part are adjacent when a tree edge joins them, so that giving slots a new part cuts the edges
+    to it. A part that cannot be split at the slot where the search ends (a dummy with three subtrees of nearly
+    k records) stays whole.
     """
     n = len(target)
     room = 2 * n + 1
