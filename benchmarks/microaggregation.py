@@ -15,10 +15,10 @@ import time
 import numpy as np
 
 from tacit.records.microaggregation.grouping import loss
-from tacit.records.microaggregation.grouping.blocking import automatic_blocks, blocked_mdav
 from tacit.records.microaggregation.grouping.improve import improve
 from tacit.records.microaggregation.grouping.mdav_groups import form_groups_by_scan, mdav
-from tacit.records.microaggregation.grouping.v_mdav_groups import v_mdav
+from tacit.records.microaggregation.mdav import automatic_blocks, blocked_mdav
+from tacit.records.microaggregation.v_mdav import VMdav
 
 
 def silent(_message, _share):
@@ -59,7 +59,7 @@ def main():
     def exact(x):
         return mdav(x, k, rng=rng, tick=silent)
 
-    for compiling in (exact, lambda x: v_mdav(x, k, rng=rng, tick=silent)):
+    for compiling in (exact, lambda x: VMdav(k=k).groups(x, rng, silent)):
         compiling(normal(4000, 2))
     improve(normal(300, 2), exact(normal(300, 2)), k, rng=rng, tick=silent)
 
@@ -74,7 +74,7 @@ def main():
     groups, seconds = timed("MDAV, tree", x, exact)
     scaled = scan_seconds * (options.records / options.scan) ** 2
     print(f"a scan of that size: about {scaled:.0f} CPU s, {scaled / seconds:.0f} times as much")
-    timed("V-MDAV", x, lambda x: v_mdav(x, k, rng=rng, tick=silent))
+    timed("V-MDAV", x, lambda x: VMdav(k=k).groups(x, rng, silent))
     timed("improvement of MDAV", x, lambda x: improve(x, groups, k, rng=rng, tick=silent))
     for p in (2, 10):
         timed("MDAV, tree", normal(options.records, p), exact)

@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 
 import tacit
-from tacit.records.microaggregation.grouping.exhaustive import lower_bound
-from tacit.records.microaggregation.grouping.factor import (
+from tacit.records.microaggregation.grouping.improve import improve
+from tacit.records.microaggregation.grouping.loss import loss
+from tacit.records.microaggregation.grouping.near import Space
+from tacit.records.microaggregation.optimal_groups import lower_bound
+from tacit.records.microaggregation.two_approximation import (
     minimum_factor,
     near_edges,
     two_microaggregation,
 )
-from tacit.records.microaggregation.grouping.improve import improve
-from tacit.records.microaggregation.grouping.loss import loss
-from tacit.records.microaggregation.grouping.near import Space
 
 CASC = Path(__file__).parents[1] / "tests" / "fixtures" / "casc"
 METHODS = (

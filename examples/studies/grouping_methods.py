@@ -20,8 +20,8 @@ from tacit.arrays import Floats, Ints
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.microaggregation.base import GroupingMethod
-from tacit.records.microaggregation.grouping.automaton import best_run
 from tacit.records.microaggregation.grouping.loss import Loss, group_sizes, loss
+from tacit.records.microaggregation.learning_automaton import best_run
 from tacit.result import Result
 from tacit.stats.moments import scale_of
 

@@ -19,8 +19,8 @@ import pyarrow as pa
 from tacit.arrays import Floats
 from tacit.records.linkage.conditional import conditional_of
 from tacit.records.linkage.nearest import find_own_chance
-from tacit.records.swapping.rank_pairs import rank_partners
-from tacit.records.swapping.shuffling import (
+from tacit.records.swapping.rank_swap import rank_partners
+from tacit.records.swapping.shuffle import (
     compute_target_correlations,
     conditional,
     reassign_values,

@@ -26,10 +26,10 @@ from tacit.arrays import Floats
 from tacit.cli.studies import load_study
 from tacit.context import ignore_progress
 from tacit.errors import InvalidParameter, WeakProtection
-from tacit.records.microaggregation.grouping.exhaustive import ALL_SUBSETS, over_subsets
-from tacit.records.microaggregation.grouping.factor import two_microaggregation
 from tacit.records.microaggregation.grouping.loss import Tick, loss
 from tacit.records.microaggregation.grouping.near import Space
+from tacit.records.microaggregation.optimal_groups import ALL_SUBSETS, over_subsets
+from tacit.records.microaggregation.two_approximation import two_microaggregation
 
 casc_files = load_study("casc_files")
 grouping_methods = load_study("grouping_methods")

@@ -73,6 +73,12 @@ GroupedUnit = Annotated[
         description="group records, or whole households, whose columns must agree within a household"
     ),
 ]
+GroupedWithin = Annotated[
+    tuple[ColumnName, ...], Field(description="form groups only within classes of these columns")
+]
+WeightedAggregates = Annotated[
+    bool, Field(description="weight the aggregates with the declared weight column")
+]
 MissingKeys = Annotated[
     Literal["category", "wildcard"],
     Field(

@@ -52,7 +52,7 @@ ALLOWED = {
     "records/classes/query_restriction.py": FIGURES,
     "records/generalisation/entropy_distortion.py": FIGURES,
     "records/noise/noise_ellipsoid.py": FIGURES,
-    "records/noise/orthogonal.py": OPEN,
+    "records/noise/romm.py": OPEN,
     "records/pram/pram_loss.py": FIGURES,
     "records/samples/frequency_risk.py": FIGURES,
     "records/samples/local_lattice.py": OPEN,

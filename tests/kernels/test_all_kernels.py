@@ -21,17 +21,12 @@ from tacit.records.decision import sensitivity as decision
 from tacit.records.generalisation import clusters_greedy, clusters_local
 from tacit.records.generalisation.clusters_space import build
 from tacit.records.linkage import agreement, nearest, series_attack
-from tacit.records.microaggregation.grouping import blocking, mdav_groups
-from tacit.records.microaggregation.grouping.automaton import omma
-from tacit.records.microaggregation.grouping.exhaustive import find_optimal_groups
-from tacit.records.microaggregation.grouping.forest import mu_approximation
+from tacit.records.microaggregation import mdav as blocking
+from tacit.records.microaggregation.grouping import mdav_groups
 from tacit.records.microaggregation.grouping.gower import Mixed, mdav_gower
 from tacit.records.microaggregation.grouping.improve import improve
 from tacit.records.microaggregation.grouping.pairs import Space, find_cheapest_pairing
-from tacit.records.microaggregation.grouping.spanning_tree import spanning_tree
-from tacit.records.microaggregation.grouping.univariate import optimal_univariate, path_groups
-from tacit.records.microaggregation.grouping.v_mdav_groups import v_mdav
-from tacit.records.microaggregation.grouping.ward import ward
+from tacit.records.microaggregation.learning_automaton import omma
 from tacit.records.samples.local_counts import fit_around
 from tacit.records.samples.local_lattice import Lattice, neighbourhood
 from tacit.records.suppression.hitting_sets import find_hitting_sets
@@ -39,7 +34,7 @@ from tacit.records.suppression.local_cells import suppress_shared
 from tacit.records.suppression.local_each import suppress_each
 from tacit.records.suppression.local_problem import Demand, Problem
 from tacit.records.swapping import record_pairs
-from tacit.records.swapping.rank_pairs import rank_partners
+from tacit.records.swapping.rank_swap import rank_partners
 from tacit.stats.robust import qn
 from tacit.stats.series import warping
 from tacit.stats.series.distances import Distance
@@ -320,17 +315,17 @@ ALGORITHMS = {
     "lattice": merged_rows,
     "candidates": candidates,
     "automaton": lambda: omma(records(), 3, rng=rng()).labels,
-    "forest": lambda: mu_approximation(records(80), 4, rng=rng(), tick=quiet),
+    "forest": lambda: tacit.MuApproximation(k=4).groups(records(80), rng(), quiet),
     "improvement": improved,
-    "exhaustive": lambda: find_optimal_groups(records(10), 3, rng=rng(), tick=quiet),
+    "exhaustive": lambda: tacit.OptimalGroups(k=3).groups(records(10), rng(), quiet),
     "pairs": lambda: find_cheapest_pairing(Space.of_records(records(12)), "sse", quiet).value,
     "mdav": lambda: mdav_groups.mdav(records(150, 3), 3, rng=rng(), tick=quiet),
-    "mdav, one seed": lambda: mdav_groups.mdav_one_seed(records(150), 4, rng=rng(), tick=quiet),
-    "v_mdav": lambda: v_mdav(records(150, 3), 3, rng=rng(), tick=quiet, gamma=0.8),
-    "ward": lambda: ward(records(50), 3, rng=rng(), tick=quiet),
-    "univariate": lambda: optimal_univariate(records(70, 1), 3, rng=rng(), tick=quiet),
-    "path": lambda: path_groups(records(60), 3, rng=rng(), tick=quiet),
-    "spanning tree": lambda: spanning_tree(records(60), 3, rng=rng(), tick=quiet),
+    "mdav, one seed": lambda: mdav_groups.form_mdav_groups(records(150), 4, 1, quiet),
+    "v_mdav": lambda: tacit.VMdav(k=3, gamma=0.8).groups(records(150, 3), rng(), quiet),
+    "ward": lambda: tacit.WardGroups(k=3).groups(records(50), rng(), quiet),
+    "univariate": lambda: tacit.OptimalUnivariate(k=3).groups(records(70, 1), rng(), quiet),
+    "path": lambda: tacit.PathGroups(k=3).groups(records(60), rng(), quiet),
+    "spanning tree": lambda: tacit.SpanningTreeGroups(k=3).groups(records(60), rng(), quiet),
     "gower": mixed_groups,
 }
 

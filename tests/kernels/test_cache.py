@@ -55,7 +55,7 @@ def test_kept_code_is_found_by_another_process(tmp_path):
     pytest.importorskip("numba")
     code = (
         "import numpy as np; from tacit.numerics.kernels import run_kernels\n"
-        "from tacit.records.swapping.rank_pairs import KERNELS, rank_partners\n"
+        "from tacit.records.swapping.rank_swap import KERNELS, rank_partners\n"
         "print(KERNELS.is_kept)\n"
         "with run_kernels('compiled'): rank_partners(50, 5, np.random.default_rng(1))"
     )

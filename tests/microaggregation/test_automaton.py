@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 import tacit
 from studies.grouping_methods import compare_methods, scalability
 from tacit.errors import Approximate, InputError
-from tacit.records.microaggregation.grouping import automaton, group_sizes, loss
-from tacit.records.microaggregation.grouping.automaton import (
+from tacit.records.microaggregation import learning_automaton as automaton
+from tacit.records.microaggregation.grouping import group_sizes, loss
+from tacit.records.microaggregation.grouping.mdav_groups import form_mdav_groups
+from tacit.records.microaggregation.learning_automaton import (
     best_run,
     omma,
     pair_distances,
     similar_pairs,
 )
-from tacit.records.microaggregation.grouping.mdav_groups import mdav_one_seed
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 PAPER = FIXTURES / "psd11-learning-automaton-microaggregation"
@@ -88,9 +89,7 @@ def test_runs_from_mdav(name, k, percent):
     x = reference(name)
     found = omma(x, k, rng=rng(), start="mdav")
     assert found.percent == pytest.approx(percent, abs=6e-4)
-    assert found.start == pytest.approx(
-        loss(x, mdav_one_seed(x, k, rng=rng(), tick=silent)).percent
-    )
+    assert found.start == pytest.approx(loss(x, form_mdav_groups(x, k, 1, silent)).percent)
     assert set(group_sizes(found.labels)) == {k}
 
 
@@ -179,7 +178,7 @@ def test_larger_files_pair_nearest_records(monkeypatch):
     x = rng(2).normal(size=(300, 2))
     assert similar_pairs(x, rng=rng()).theta is None
     labels = best_run(x, 3, rng=rng(), tick=silent, restarts=2, start="mdav").labels
-    assert loss(x, labels).within < loss(x, mdav_one_seed(x, 3, rng=rng(), tick=silent)).within
+    assert loss(x, labels).within < loss(x, form_mdav_groups(x, 3, 1, silent)).within
 
 
 def test_the_best_of_several_runs_is_kept():

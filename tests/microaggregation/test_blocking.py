@@ -6,13 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.numerics.kernels import run_kernels
-from tacit.records.microaggregation.grouping import blocking, group_sizes, loss
-from tacit.records.microaggregation.grouping.blocking import (
+from tacit.records.microaggregation import mdav as blocking
+from tacit.records.microaggregation.grouping import group_sizes, loss
+from tacit.records.microaggregation.grouping.mdav_groups import mdav
+from tacit.records.microaggregation.mdav import (
     automatic_blocks,
     blocked_mdav,
     kd_blocks,
 )
-from tacit.records.microaggregation.grouping.mdav_groups import mdav
 
 
 def silent(_message, _share):

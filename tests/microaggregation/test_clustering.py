@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tacit
 from tacit.errors import InputError
+from tacit.records.microaggregation.base import Units
 from tacit.records.microaggregation.grouping import clustering
 from tacit.records.microaggregation.grouping.clustering import (
     cluster_labels,
     group_within_clusters,
-    influence,
     join_small_clusters,
     transform_columns,
 )
@@ -140,7 +141,9 @@ def test_influence_sorts_each_cluster_by_its_most_unusual_column():
             np.column_stack([rng().normal(0, 1, 12), 50 + rng().permutation(np.arange(12.0))]),
         ]
     )
-    labels = influence(x, 3, cluster="medoids", clusters=2, rng=rng(), tick=tick)
+    units = Units(x, np.zeros(24, dtype=int), None, np.arange(24), ("a", "b"))
+    method = tacit.InfluenceGroups(k=3, cluster="medoids", clusters=2)
+    labels = method.groups_of(units, np.arange(24), x, rng(), tick)
     assert np.bincount(labels).tolist() == [3] * 8
     second = labels[12:]
     rank = x[12:, 1].argsort().argsort()

@@ -10,16 +10,16 @@ from hypothesis.extra.numpy import arrays
 
 from microaggregation.casc import FIXTURES, as_groups, casc, partitions, quiet, sse
 from tacit.errors import Approximate, Cancelled, InputError, LimitReached, SolverError
-from tacit.records.microaggregation.grouping.exhaustive import (
-    find_optimal_groups,
-    lower_bound,
-    over_subsets,
-)
-from tacit.records.microaggregation.grouping.factor import two_microaggregation
 from tacit.records.microaggregation.grouping.loss import loss
 from tacit.records.microaggregation.grouping.mdav_groups import mdav
 from tacit.records.microaggregation.grouping.near import Space
 from tacit.records.microaggregation.grouping.pairs import find_cheapest_pairing
+from tacit.records.microaggregation.optimal_groups import (
+    OptimalGroups,
+    lower_bound,
+    over_subsets,
+)
+from tacit.records.microaggregation.two_approximation import two_microaggregation
 
 CASES = json.loads((FIXTURES / "psd12-two-microaggregation" / "small_cases.json").read_text())[
     "cases"
@@ -28,7 +28,7 @@ RNG = np.random.default_rng(0)
 
 
 def best(x, k):
-    return find_optimal_groups(x, k, rng=RNG, tick=quiet)
+    return OptimalGroups(k=k).groups(x, RNG, quiet)
 
 
 def matrices(low, high, p=2):

@@ -19,14 +19,14 @@ from tacit.errors import (
     LimitReached,
     WeakProtection,
 )
-from tacit.records.microaggregation.grouping import factor
-from tacit.records.microaggregation.grouping.exhaustive import over_subsets
-from tacit.records.microaggregation.grouping.factor import (
+from tacit.records.microaggregation import two_approximation as factor
+from tacit.records.microaggregation.grouping.loss import loss
+from tacit.records.microaggregation.optimal_groups import over_subsets
+from tacit.records.microaggregation.two_approximation import (
+    TwoApproximation,
     minimum_factor,
-    two_approximation,
     two_microaggregation,
 )
-from tacit.records.microaggregation.grouping.loss import loss
 
 HOME = FIXTURES / "psd12-two-microaggregation"
 CASES = json.loads((HOME / "small_cases.json").read_text())["cases"]
@@ -224,7 +224,7 @@ def test_blocks_of_large_files(monkeypatch):
     assert found.bound < whole.sse
     assert not found.proven
     with pytest.warns(Approximate, match="at most 1"):
-        two_approximation(x, 2, rng=np.random.default_rng(0), tick=quiet)
+        TwoApproximation().groups(x, np.random.default_rng(0), quiet)
     with pytest.raises(LimitReached, match="give neighbours"):
         two_microaggregation(distances=np.sqrt(squared(x)))
 
@@ -235,7 +235,7 @@ def test_blocks_of_large_files(monkeypatch):
 def test_seed_does_not_matter():
     x = np.round(np.random.default_rng(3).normal(size=(80, 2)), 1)
     first, second = (
-        two_approximation(x, 2, rng=np.random.default_rng(seed), tick=quiet) for seed in (1, 2)
+        TwoApproximation().groups(x, np.random.default_rng(seed), quiet) for seed in (1, 2)
     )
     assert (first == second).all()
 
@@ -243,7 +243,7 @@ def test_seed_does_not_matter():
 def test_outliers_are_told():
     x = np.vstack([np.random.default_rng(0).normal(size=(40, 2)), [[90.0, 90.0]]])
     with pytest.warns(WeakProtection, match="gives an outlier away"):
-        two_approximation(x, 2, rng=np.random.default_rng(0), tick=quiet)
+        TwoApproximation().groups(x, np.random.default_rng(0), quiet)
 
 
 def test_tick_can_stop_it():
@@ -291,7 +291,7 @@ def test_what_is_no_metric_is_refused():
 
 def test_k_is_two():
     with pytest.raises(InvalidParameter, match="k = 2 only; use mdav"):
-        two_approximation(np.ones((9, 1)), 3, rng=np.random.default_rng(0), tick=quiet)
+        TwoApproximation(k=3)
     with pytest.raises(InvalidParameter, match="at least 1"):
         two_microaggregation(np.ones((9, 1)), neighbours=0)
 

@@ -8,21 +8,21 @@ from scipy.sparse.csgraph import connected_components
 
 from microaggregation.casc import casc, quiet
 from tacit.errors import InputError
-from tacit.records.microaggregation.grouping.exhaustive import over_subsets
-from tacit.records.microaggregation.grouping.forest import (
-    bound,
-    grow_forest,
-    mu_approximation,
-    split_forest,
-)
 from tacit.records.microaggregation.grouping.loss import group_sizes, loss
 from tacit.records.microaggregation.grouping.near import Space, find_nearest_records
+from tacit.records.microaggregation.mu_approximation import (
+    MuApproximation,
+    bound,
+    grow_forest,
+    split_forest,
+)
+from tacit.records.microaggregation.optimal_groups import over_subsets
 
 RNG = np.random.default_rng(0)
 
 
 def groups(x, k):
-    return mu_approximation(x, k, rng=RNG, tick=quiet)
+    return MuApproximation(k=k).groups(x, RNG, quiet)
 
 
 @pytest.mark.parametrize(("k", "factor"), [(2, 54), (3, 250), (10, 2 * 19 * 25**2)])

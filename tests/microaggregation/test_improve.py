@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tacit.errors import InputError
 from tacit.records.microaggregation.grouping import group_sizes, loss
-from tacit.records.microaggregation.grouping import search as _search
+from tacit.records.microaggregation.grouping import improve as _search
 from tacit.records.microaggregation.grouping.improve import improve, split_large
 from tacit.records.microaggregation.grouping.mdav_groups import mdav
 

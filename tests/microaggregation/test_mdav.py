@@ -14,23 +14,33 @@ from tacit.numerics.kernels import run_kernels
 from tacit.records.microaggregation.grouping import group_sizes, loss
 from tacit.records.microaggregation.grouping.mdav_groups import (
     form_groups_by_scan,
+    form_mdav_groups,
     form_outer_groups,
     grow_groups_by_tree,
     mdav,
-    mdav_one_seed,
 )
 from tacit.records.microaggregation.grouping.tree import neighbours
-from tacit.records.microaggregation.grouping.v_mdav_groups import v_mdav
+from tacit.records.microaggregation.v_mdav import VMdav
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CASC = FIXTURES / "casc"
 SMALL = FIXTURES / "psd11-learning-automaton-microaggregation" / "mdav_family_small.json"
+
+
+def mdav_one_seed(x, k, *, rng, tick):
+    return form_mdav_groups(x, k, 1, tick)
+
+
 FUNCTIONS = {"mdav (two seeds per round)": mdav, "cbfs": mdav_one_seed}
 RNG = np.random.default_rng(0)
 
 
 def silent(_message, _share):
     pass
+
+
+def v_mdav(x, k, *, rng, tick, gamma):
+    return VMdav(k=k, gamma=gamma).groups(x, rng, tick)
 
 
 def standardised(name):
@@ -133,7 +143,8 @@ def test_losses_of_the_reference_files(row):
     if row["method"] in FUNCTIONS:
         labels = FUNCTIONS[row["method"]](x, k, rng=RNG, tick=silent)
     else:
-        labels = v_mdav(x, k, rng=RNG, tick=silent, gamma=float(row["method"].split("=")[1]))
+        spec = VMdav(k=k, gamma=float(row["method"].split("=")[1]))
+        labels = spec.groups(x, RNG, silent)
     found, sizes = loss(x, labels), group_sizes(labels)
     assert found.within == pytest.approx(float(row["sse"]), rel=1e-8)
     assert (sizes.min(), sizes.max()) == (int(row["min_group"]), int(row["max_group"]))

@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.errors import SdcWarning
-from tacit.records.microaggregation.grouping.silence import Silence
+from tacit.records.microaggregation.grouping.clustering import Silence
 
 
 def test_filters_are_as_before_when_threads_overlap():

@@ -9,13 +9,17 @@ from scipy.spatial.distance import cdist
 
 from microaggregation.casc import as_groups, casc, quiet
 from tacit.records.microaggregation.grouping.loss import group_sizes, loss
-from tacit.records.microaggregation.grouping.spanning_tree import cut, minimum_tree, spanning_tree
+from tacit.records.microaggregation.spanning_tree_groups import (
+    SpanningTreeGroups,
+    cut,
+    minimum_tree,
+)
 
 RNG = np.random.default_rng(0)
 
 
 def groups(x, k):
-    return spanning_tree(x, k, rng=RNG, tick=quiet)
+    return SpanningTreeGroups(k=k).groups(x, RNG, quiet)
 
 
 def check_tree(x):

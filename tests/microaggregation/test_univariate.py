@@ -10,19 +10,18 @@ from tacit.errors import InputError
 from tacit.records.microaggregation.grouping.loss import group_sizes, loss
 from tacit.records.microaggregation.grouping.mdav_groups import mdav
 from tacit.records.microaggregation.grouping.sorting import by_score
-from tacit.records.microaggregation.grouping.univariate import (
+from tacit.records.microaggregation.optimal_univariate import (
+    OptimalUnivariate,
     group_along_order,
-    optimal_univariate,
-    path,
-    path_groups,
 )
+from tacit.records.microaggregation.path_groups import PathGroups, path
 
 RNG = np.random.default_rng(0)
 
 
 def optimum(x, k):
     x = np.asarray(x, dtype=np.float64).reshape(-1, 1)
-    labels = optimal_univariate(x, k, rng=RNG, tick=quiet)
+    labels = OptimalUnivariate(k=k).groups(x, RNG, quiet)
     return labels, loss(x, labels).within
 
 
@@ -90,14 +89,14 @@ def test_equal_values_and_few_records():
     with pytest.raises(InputError, match="at least 4 records"):
         optimum([1.0, 2.0, 3.0], 4)
     with pytest.raises(InputError, match="one column at a time"):
-        optimal_univariate(np.ones((5, 2)), 2, rng=RNG, tick=quiet)
+        OptimalUnivariate(k=2).groups(np.ones((5, 2)), RNG, quiet)
 
 
 @pytest.mark.parametrize("name", ["census", "tarragona", "eia10"])
 @pytest.mark.parametrize("k", [2, 3, 5, 10])
 def test_path_is_never_above_mdav(name, k):
     x = casc(name)
-    labels = path_groups(x, k, rng=RNG, tick=quiet)
+    labels = PathGroups(k=k).groups(x, RNG, quiet)
     assert k <= group_sizes(labels).min()
     assert group_sizes(labels).max() < 2 * k
     assert loss(x, labels).within < loss(x, mdav(x, k, rng=RNG, tick=quiet)).within
@@ -107,7 +106,7 @@ def test_path_is_never_above_mdav(name, k):
 @settings(max_examples=40, deadline=None)
 def test_path_with_ties(n, k, seed):
     x = np.random.default_rng(seed).integers(0, 4, (n, 2)).astype(float)
-    labels = path_groups(x, k, rng=RNG, tick=quiet)
+    labels = PathGroups(k=k).groups(x, RNG, quiet)
     assert group_sizes(labels).min() >= k
     assert loss(x, labels).within <= loss(x, mdav(x, k, rng=RNG, tick=quiet)).within + 1e-9
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.records.microaggregation import v_mdav as module
 from tacit.records.microaggregation.grouping import group_sizes
-from tacit.records.microaggregation.grouping import v_mdav_groups as module
 from tacit.records.microaggregation.grouping.mdav_groups import compute_squared_distances
-from tacit.records.microaggregation.grouping.v_mdav_groups import v_mdav
+from tacit.records.microaggregation.v_mdav import VMdav
 
 RNG = np.random.default_rng(0)
 
@@ -45,13 +45,13 @@ def test_clusters_of_different_sizes_are_found():
     rng = np.random.default_rng(1)
     sizes = (3, 5, 4, 3)
     x = np.concatenate([rng.normal(10 * i, 0.1, (s, 2)) for i, s in enumerate(sizes)])
-    labels = v_mdav(x, 3, rng=RNG, tick=silent, gamma=1.1)
+    labels = VMdav(k=3, gamma=1.1).groups(x, RNG, silent)
     assert len(set(zip(labels, np.repeat(range(4), sizes), strict=True))) == 4
 
 
 @pytest.mark.parametrize("n", [6, 7, 8])
 def test_leftovers_join_the_nearest_mean(n):
     x = np.r_[0.0, 0.1, 0.2, 9.0, 9.1, 9.2, 8.0, 7.9][:n, None]
-    labels = v_mdav(x, 3, rng=RNG, tick=silent, gamma=0.01)
+    labels = VMdav(k=3, gamma=0.01).groups(x, RNG, silent)
     assert (labels[:3] == labels[0]).all()
     assert (labels[3:] == labels[3]).all()

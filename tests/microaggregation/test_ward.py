@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from microaggregation.casc import as_groups, casc, quiet
 from tacit.records.microaggregation.grouping.loss import group_sizes, loss
-from tacit.records.microaggregation.grouping.ward import ward
+from tacit.records.microaggregation.ward_groups import WardGroups
 
 RNG = np.random.default_rng(0)
 
 
 def groups(x, k):
-    return ward(x, k, rng=RNG, tick=quiet)
+    return WardGroups(k=k).groups(x, RNG, quiet)
 
 
 def naive(x, records, k):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import tacit
 from conftest import FIXTURES
 from tacit.errors import WeakProtection
-from tacit.records.swapping.cell_swap import microaggregated_swap
+from tacit.records.swapping.microaggregated_swap import microaggregated_swap
 
 PAPER = FIXTURES / "psd27-household-expenditure-survey"
 
@@ -189,7 +189,7 @@ def test_permutations_that_do_not_fit_are_refused(permutation, message):
 @given(cells)
 @settings(max_examples=60, deadline=None)
 def test_shares_of_groups_by_replication(cell):
-    from tacit.records.swapping.cell_swap import largest_shares
+    from tacit.records.swapping.microaggregated_swap import largest_shares
 
     y, w, p = (np.array(part) for part in cell)
     order = np.argsort(y, kind="stable")

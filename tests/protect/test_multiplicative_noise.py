@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InputError, InvalidParameter
-from tacit.records.noise.draws import corrected_moments
+from tacit.records.noise.multiplicative_noise import corrected_moments
 
 
 def read(n=20_000, seed=0):

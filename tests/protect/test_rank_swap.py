@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import DisclosureRefused, InputError, InvalidParameter, WeakProtection
-from tacit.records.swapping.rank_pairs import rank_partners
-from tacit.records.swapping.rank_swap import check_swapped
+from tacit.records.swapping.rank_swap import check_swapped, rank_partners
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "psd15-swap-vs-shuffle"
 LISTS = json.loads((FOLDER / "deterministic_examples.json").read_text())["moore_partner_lists"]

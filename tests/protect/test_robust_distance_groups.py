@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.records.microaggregation.grouping.robust_groups import group_by_robust_distance
 
 
 def quiet(*_):
@@ -15,7 +14,7 @@ def test_groups_by_hand():
     """The farthest record left takes its nearest; 2k - 1 records at most are left for the last group."""
     rng = np.random.default_rng(1)
     x = rng.normal(size=(50, 2))
-    labels = group_by_robust_distance(x, 4, covariance="classical", rng=rng, tick=quiet)
+    labels = tacit.RobustDistanceGroups(k=4, covariance="classical").groups(x, rng, quiet)
     away = np.einsum(
         "ij,jk,ik->i", x - x.mean(0), np.linalg.inv(np.cov(x, rowvar=False)), x - x.mean(0)
     )
@@ -43,7 +42,7 @@ def test_every_value_is_shared_by_k(n):
 
 def test_many_equal_records_end():
     x = np.repeat(np.random.default_rng(2).normal(size=(9, 2)), 7, axis=0)
-    labels = group_by_robust_distance(
-        x, 3, covariance="classical", rng=np.random.default_rng(1), tick=quiet
+    labels = tacit.RobustDistanceGroups(k=3, covariance="classical").groups(
+        x, np.random.default_rng(1), quiet
     )
     assert np.bincount(labels).min() >= 3

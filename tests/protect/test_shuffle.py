@@ -13,7 +13,7 @@ from tacit.errors import (
     InvalidParameter,
     WeakProtection,
 )
-from tacit.records.swapping.shuffling import compute_target_correlations, conditional, scores_of
+from tacit.records.swapping.shuffle import compute_target_correlations, conditional, scores_of
 from tacit.stats.dummies import cross
 from tacit.stats.ranks import pearson, spearman
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 import tacit
 from tacit.errors import InputError, InvalidParameter
-from tacit.records.swapping.swap_window import swap_posterior, window_bounds
+from tacit.records.swapping.rank_bounds import swap_posterior, window_bounds
 
 FIXTURE = Path(__file__).parents[1] / "fixtures/psd10-method-combinations/rank_swap_bounds.json"
 WORKED = json.loads(FIXTURE.read_text())

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import fft
 from scipy.optimize import minimize
 
-from tacit.records.noise.deconvolution import (
+from tacit.records.noise.deconvolution_noise import (
     compute_grid_shares,
     convolve,
     deconvolve,

@@ -5,20 +5,17 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from tacit.errors import InputError
-from tacit.records.noise.draws import (
-    assign_leaves,
+from tacit.records.noise.local_noise import assign_leaves, local_draws, squares
+from tacit.records.noise.multiplicative_noise import (
     corrected_moments,
-    eigenvalue_influence,
     factor_variance,
-    local_draws,
     lognormal_factors,
-    lost_covariance,
-    normal_between,
-    restoring_factor,
-    squares,
     truncated_factors,
     two_sided_factors,
 )
+from tacit.records.noise.outlier_noise import eigenvalue_influence
+from tacit.records.noise.restoring_noise import lost_covariance
+from tacit.records.noise.restricted_noise import normal_between, restoring_factor
 from tacit.stats.shape import decompose, kurtosis, skewness
 
 

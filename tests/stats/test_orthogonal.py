@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import InputError
-from tacit.records.noise.orthogonal import frame_of, random_rotation
+from tacit.records.noise.romm import frame_of, random_rotation
 
 
 @given(

@@ -8,7 +8,13 @@ import pytest
 
 import tacit
 from tacit.errors import InputError, InvalidParameter, WeakProtection
-from tacit.records.noise.split_noise import D1, D2, SplitNoise, balance_directions, multipliers
+from tacit.records.noise.noise_before_tabulation import (
+    D1,
+    D2,
+    SplitNoise,
+    balance_directions,
+    multipliers,
+)
 from tacit.tables.noise.noise_study import (
     calibrate,
     companies_of,

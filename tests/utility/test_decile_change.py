@@ -8,7 +8,7 @@ import pytest
 
 import tacit
 from conftest import FIXTURES
-from tacit.records.swapping.cell_swap import microaggregated_swap
+from tacit.records.swapping.microaggregated_swap import microaggregated_swap
 from tacit.stats.weighted import kernel_quantiles, weighted_quantiles
 
 CASE = json.loads(

@@ -90,6 +90,24 @@ def change_columns(
     return result, tallies
 
 
+def change_each(
+    data: Microdata,
+    columns: Sequence[str],
+    new: Callable[[pa.Table, str, np.random.Generator], pa.Array],
+    ctx: Context,
+) -> Microdata:
+    """Return the data with each column made anew from itself, and from a stream of its own in every block."""
+    draws = draws_of(ctx)
+
+    def make(some: Sequence[str]) -> ChangeBlock:
+        streams = {c: list(columns).index(c) for c in some}
+        return lambda block, table: Change(
+            {c: new(table, c, draws(block, stream)) for c, stream in streams.items()}
+        )
+
+    return change_columns(data, columns, make, ctx)[0]
+
+
 def change_households(
     data: Microdata,
     columns: Sequence[str],

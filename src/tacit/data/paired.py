@@ -15,7 +15,7 @@ from tacit.data.values import as_numbers, read_numeric_column
 from tacit.engine.base import ROW
 from tacit.engine.coded import Coded
 from tacit.engine.memory import count_ids, held_codes, held_table
-from tacit.errors import InputError
+from tacit.errors import ColumnNotFound, InputError
 
 #: Records, about, that two files are compared by first where there are more of them on an engine.
 LOOKED_AT = 100_000
@@ -139,10 +139,12 @@ def matrix(table: pa.Table, columns: Sequence[str]) -> Floats:
     return out
 
 
-def shared_numeric(original: Microdata, released: Microdata) -> list[str]:
-    """Return the numeric columns that original and release share; the weight is none of them."""
+def shared_numeric(
+    original: Microdata, released: Microdata, asked: Sequence[str] = ()
+) -> list[str]:
+    """Return the numeric columns that original and release share, not the weight; refuse others asked for."""
     old, new = original.frame.collect_schema(), released.frame.collect_schema()
-    return [
+    shared = [
         c
         for c in original.columns
         if c in released.columns
@@ -150,6 +152,10 @@ def shared_numeric(original: Microdata, released: Microdata) -> list[str]:
         and old[c].is_numeric()
         and new[c].is_numeric()
     ]
+    absent = [c for c in asked if c not in shared]
+    if absent:
+        raise ColumnNotFound(absent, shared, "the numeric columns of original and release")
+    return shared
 
 
 def weights_of(data: Microdata) -> Floats:

@@ -180,7 +180,7 @@ class Records(Kind[Microdata]):
 
     def shuffle(self, data: Microdata, rng: np.random.Generator) -> Microdata:
         """Return the records in a drawn order, households numbered anew: those of the source would tell whose they are."""
-        from tacit.records.swapping.released_order import released_order
+        from tacit.records.swapping.scramble import released_order
 
         return released_order(data, Context(rng, 0))
 

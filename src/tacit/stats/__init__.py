@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacit.public import publish
 
 _HOMES = {
-    "corrected_moments": "tacit.records.noise.draws",
+    "corrected_moments": "tacit.records.noise.multiplicative_noise",
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - keys are strings

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,11 +31,22 @@ from tacit.records.generalisation.clusters_space import (
     common_levels,
     groups_at,
     level_vectors,
+    lexical,
+    order_by_levels,
     price,
     profile_used,
     record_bounds,
 )
-from tacit.time_limits import limit_reached
+from tacit.time_limits import limit_reached, seconds_left
+
+Tick = Callable[[float | None], None]
+
+#: Pieces in one part.
+PART = 36
+#: Seconds for one part.
+PART_SECONDS = 3.0
+#: Share of the cost that a round over all parts must save to be worth another.
+WORTHWHILE = 0.001
 
 #: Records up to which subsets are enumerated.
 SUBSETS_UP_TO = 14
@@ -47,15 +59,7 @@ class TooLarge(Exception):
     """The integer programme would be too large."""
 
 
-@dataclass(frozen=True)
-class Optimum:
-    """A partition and a proven lower bound on the cost of every other."""
-
-    partition: Partition
-    bound: int
-
-
-def by_subsets(space: Space, k: int) -> Optimum:
+def by_subsets(space: Space, k: int) -> Partition:
     """Return the optimum by dynamic programming over subsets of the records.
 
     No cluster needs 2k records: it could be divided without raising any level.
@@ -82,8 +86,8 @@ def by_subsets(space: Space, k: int) -> Optimum:
         members = [b for b in range(n) if choice[left] >> b & 1]
         cluster_of[members] = number
         left, number = left & ~int(choice[left]), number + 1
-    partition = gather(cells, cluster_of)
-    return Optimum(partition, price(space, partition))
+    pairs, amount = np.unique(np.stack([cells, cluster_of], axis=1), axis=0, return_counts=True)
+    return Partition(pairs[:, 0], pairs[:, 1], amount.astype(np.int64)).tidy()
 
 
 def subset_costs(space: Space, cells: Ints) -> Ints:
@@ -111,12 +115,6 @@ def submasks(bits: list[int]) -> Ints:
     return masks
 
 
-def gather(cells: Ints, clusters: Ints) -> Partition:
-    """Return the partition in which record r, of cell ``cells[r]``, is in ``clusters[r]``."""
-    pairs, n = np.unique(np.stack([cells, clusters], axis=1), axis=0, return_counts=True)
-    return Partition(pairs[:, 0], pairs[:, 1], n.astype(np.int64)).tidy()
-
-
 @dataclass(frozen=True)
 class Nodes:
     """The nodes worth using and the cells below each, as pairs."""
@@ -126,27 +124,18 @@ class Nodes:
     pair_node: Ints
 
 
-def by_programme(space: Space, k: int, start: Partition, seconds: float) -> Optimum:
+def by_programme(space: Space, k: int, start: Partition, seconds: float) -> tuple[Partition, int]:
     """Return the best partition that an integer programme finds in time, with its bound.
 
-    Parameters
-    ----------
-    start
-        A partition to beat. Its cost also shows which nodes no better partition can use.
-    seconds
-        The time limit of the solver; building the programme comes on top.
-
-    Raises
-    ------
-    TooLarge
-        When there are too many nodes to try.
+    The cost of ``start``, which is to be beaten, also shows which nodes no better partition can use. ``seconds``
+    limit the solver; building the programme comes on top, and raises TooLarge when there are too many nodes.
     """
     end = time.monotonic() + seconds
     limit = price(space, start)
     floor = record_bounds(space, k)
     least = int((floor * space.n).sum())
     if least == limit and not profile_used(space):
-        return Optimum(start, limit)
+        return start, limit
     nodes = useful_nodes(space, k, floor, limit - least)
     found, bound = solve(space, k, nodes, nodes.cost, seconds)
     best = start if found is None or price(space, found) > limit else found
@@ -154,7 +143,7 @@ def by_programme(space: Space, k: int, start: Partition, seconds: float) -> Opti
     if profile_used(space) and price(space, best) == bound:
         extra = space.unit - space.plain * (space.unit // space.plain).min()
         best = choose_by_profile(space, k, nodes, best, extra, max(1.0, end - time.monotonic()))
-    return Optimum(best, min(bound, price(space, best)))
+    return best, min(bound, price(space, best))
 
 
 def useful_nodes(space: Space, k: int, floor: Ints, slack: int) -> Nodes:
@@ -286,3 +275,75 @@ def node_levels(space: Space, nodes: Nodes) -> Ints:
         nodes.pair_cell, nodes.pair_node, np.ones(len(nodes.pair_cell), dtype=np.int64)
     )
     return cluster_levels(space, everything)
+
+
+def polish(
+    space: Space, k: int, start: Partition, *, seconds: float, tick: Tick = lambda _share: None
+) -> tuple[Partition, bool]:
+    """Solve parts of neighbouring clusters exactly; return the partition and whether it ended in time.
+
+    Neighbours are taken from orders of the tuples in which another attribute varies fastest each time,
+    until two rounds in turn save next to nothing. A part that has been solved is not solved again.
+    """
+    end = time.monotonic() + seconds
+    orders = [
+        order
+        for a in range(len(space.unit))
+        for order in (order_by_levels(space, a), lexical(space, a))
+    ]
+    best, idle, at = start, 0, 0
+    solved: set[bytes] = set()
+    while idle < 2 and space.total >= 2 * k:
+        better = best
+        for part in parts(best, orders[at % len(orders)], offset=at // len(orders) % 2):
+            tick(None)
+            left = seconds_left(end)
+            if left <= 0:
+                return better.tidy(), False
+            better = solve_part(space, k, better, part, min(left, PART_SECONDS), solved)
+        old, new = price(space, best, space.unit), price(space, better, space.unit)
+        idle = idle + 1 if old - new <= WORTHWHILE * old else 0
+        best, at = better.tidy(), at + 1
+    return best, True
+
+
+def parts(partition: Partition, order: Ints, offset: int) -> Iterator[Ints]:
+    """Yield the clusters in runs of about ``PART`` pieces, in an order of the cells."""
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    lowest = np.full(len(partition), len(order), dtype=np.int64)
+    np.minimum.at(lowest, partition.cluster, rank[partition.cell])
+    clusters = np.argsort(lowest, kind="stable")
+    pieces = np.bincount(partition.cluster, minlength=len(partition))[clusters]
+    number = (np.cumsum(pieces) - pieces + offset * PART // 2) // PART
+    yield from np.split(clusters, np.flatnonzero(np.diff(number)) + 1)
+
+
+def solve_part(
+    space: Space, k: int, partition: Partition, clusters: Ints, seconds: float, solved: set[bytes]
+) -> Partition:
+    """Return the partition with some of its clusters replaced by the best that their records can make."""
+    inside = np.isin(partition.cluster, clusters)
+    if partition.n[inside].sum() < 2 * k:
+        return partition
+    cells, local = np.unique(partition.cell[inside], return_inverse=True)
+    n = np.bincount(local, weights=partition.n[inside]).astype(np.int64)
+    part = Space(space.paths[cells], space.starts, n, space.unit, space.plain, space.scale)
+    numbers = np.unique(partition.cluster[inside], return_inverse=True)[1]
+    old = Partition(local.astype(np.int64), numbers.astype(np.int64), partition.n[inside])
+    known = np.concatenate([cells, n]).tobytes()
+    if known in solved or price(part, old) == 0:
+        return partition
+    solved.add(known)
+    try:
+        new, _ = by_programme(part, k, old, seconds)
+    except TooLarge:
+        return partition
+    if price(part, new, part.unit) >= price(part, old, part.unit):
+        return partition
+    shift = int(partition.cluster.max()) + 1
+    return Partition(
+        np.concatenate([partition.cell[~inside], cells[new.cell]]),
+        np.concatenate([partition.cluster[~inside], new.cluster + shift]),
+        np.concatenate([partition.n[~inside], new.n]),
+    )

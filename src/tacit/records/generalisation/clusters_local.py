@@ -173,23 +173,28 @@ def paid_with(s: State, c: int, x: int) -> int:
     return total
 
 
+def level_without(s: State, c: int, p: int, a: int) -> int:
+    """Return the level of a cluster's common ancestor in an attribute, piece ``p`` left out."""
+    first = s.head[c]
+    if first == p:
+        first = s.after[first]
+    level = 0
+    if first >= 0:
+        t = s.after[first]
+        while t >= 0 and level < s.levels[c, a]:
+            if t != p:
+                level = max(level, find_common_level(s, s.cell[first], s.cell[t], a))
+            t = s.after[t]
+    return level
+
+
 def paid_without(s: State, c: int, p: int, q: int) -> int:
     """Return what each record left would pay after ``q`` records of piece ``p`` have gone."""
     if q < s.n[p]:
         return compute_record_cost(s, c)
-    first = s.head[c] if s.head[c] != p else s.after[s.head[c]]
-    if first < 0:
-        return 0
     total = 0
-    y = s.cell[first]
     for a in range(len(s.unit)):
-        level = 0
-        t = s.after[first]
-        while t >= 0 and level < s.levels[c, a]:
-            if t != p:
-                level = max(level, find_common_level(s, y, s.cell[t], a))
-            t = s.after[t]
-        total += level * s.unit[a]
+        total += level_without(s, c, p, a) * s.unit[a]
     return total
 
 
@@ -210,6 +215,23 @@ def piece_of(s: State, x: int, c: int) -> int:
     while p >= 0 and s.cluster[p] != c:
         p = s.cell_after[p]
     return p
+
+
+def pieces_near(s: State, x: int) -> Ints:
+    """Return the pieces of the cells nearest to a cell, nearest first."""
+    found = np.empty(0, dtype=np.int64)
+    for turn in range(2):
+        count = 0
+        for y in s.nearby[x]:
+            p = s.cell_head[y] if y >= 0 else -1
+            while p >= 0:
+                if turn == 1:
+                    found[count] = p
+                count += 1
+                p = s.cell_after[p]
+        if turn == 0:
+            found = np.empty(count, dtype=np.int64)
+    return found
 
 
 def unlink(s: State, p: int) -> None:
@@ -248,19 +270,6 @@ def link(s: State, x: int, c: int, q: int) -> None:
     s.cell_head[x] = p
 
 
-def recompute_levels(s: State, c: int) -> None:
-    """Recompute a cluster's levels, after a piece has gone; they can only be lower."""
-    first = s.head[c]
-    for a in range(len(s.unit)):
-        level = 0
-        if first >= 0:
-            t = s.after[first]
-            while t >= 0 and level < s.levels[c, a]:
-                level = max(level, find_common_level(s, s.cell[first], s.cell[t], a))
-                t = s.after[t]
-        s.levels[c, a] = level
-
-
 def move(s: State, p: int, q: int, d: int) -> int:
     """Move ``q`` records of a piece to cluster ``d``; return by how much the total changes."""
     c, x = s.cluster[p], s.cell[p]
@@ -269,7 +278,8 @@ def move(s: State, p: int, q: int, d: int) -> int:
         s.n[p] -= q
     else:
         unlink(s, p)
-        recompute_levels(s, c)
+        for a in range(len(s.unit)):  # after a piece has gone they can only be lower
+            s.levels[c, a] = level_without(s, c, -1, a)
     s.size[c] -= q
     for a in range(len(s.unit)):
         s.levels[d, a] = (
@@ -303,20 +313,16 @@ def relocate(s: State, p: int, k: int) -> bool:
     c, x = s.cluster[p], s.cell[p]
     most = min(s.n[p], s.size[c] - k)
     best, to, many = 0, -1, 0
+    near = pieces_near(s, x)
     q = most
     while q >= 1:
         gain = gain_of_leaving(s, p, q)
-        for i in range(s.nearby.shape[1]):
-            if s.nearby[x, i] < 0:
-                break
-            t = s.cell_head[s.nearby[x, i]]
-            while t >= 0:
-                d = s.cluster[t]
-                if d != c:
-                    change = cost_of_joining(s, d, x, q) - gain
-                    if change < best:
-                        best, to, many = change, d, q
-                t = s.cell_after[t]
+        for t in near:
+            d = s.cluster[t]
+            if d != c:
+                change = cost_of_joining(s, d, x, q) - gain
+                if change < best:
+                    best, to, many = change, d, q
         q = 1 if q > 1 else 0
     if to < 0:
         return False
@@ -328,57 +334,47 @@ def swap(s: State, p: int) -> bool:
     """Exchange one record with one of a nearby cluster, where that saves most."""
     c, x = s.cluster[p], s.cell[p]
     m = len(s.unit)
-    first = s.head[c]
-    if s.n[p] == 1:
-        first = s.head[c] if s.head[c] != p else s.after[s.head[c]]
+    alone = s.n[p] == 1
+    first = s.after[p] if alone and s.head[c] == p else s.head[c]
     if first < 0:
         return False
     rest = np.zeros(m, dtype=np.int64)
     for a in range(m):
-        t = s.head[c]
-        while t >= 0:
-            if t != p or s.n[p] > 1:
-                rest[a] = max(rest[a], find_common_level(s, s.cell[first], s.cell[t], a))
-            t = s.after[t]
+        rest[a] = level_without(s, c, p if alone else -1, a)
     best, give, to = 0, -1, -1
     one, two = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
     seen = -1
-    for i in range(s.nearby.shape[1]):
-        if s.nearby[x, i] < 0:
-            break
-        entry = s.cell_head[s.nearby[x, i]]
-        while entry >= 0:
-            d = s.cluster[entry]
-            entry = s.cell_after[entry]
-            if d in (c, seen):
-                continue
-            seen = d
-            # The two highest common levels with x an attribute: what is left when one record goes.
-            one[:] = 0
-            two[:] = 0
-            t = s.head[d]
-            while t >= 0:
-                for a in range(m):
-                    level = find_common_level(s, x, s.cell[t], a)
-                    for _ in range(2 if s.n[t] > 1 else 1):
-                        if level >= one[a]:
-                            two[a], one[a] = one[a], level
-                        elif level > two[a]:
-                            two[a] = level
-                t = s.after[t]
-            old = s.size[c] * compute_record_cost(s, c) + s.size[d] * compute_record_cost(s, d)
-            t = s.head[d]
-            while t >= 0:
-                y = s.cell[t]
-                here, there = 0, 0
-                for a in range(m):
-                    here += max(rest[a], find_common_level(s, y, s.cell[first], a)) * s.unit[a]
-                    highest = one[a] if find_common_level(s, x, y, a) < one[a] else two[a]
-                    there += highest * s.unit[a]
-                change = s.size[c] * here + s.size[d] * there - old
-                if change < best:
-                    best, give, to = change, y, d
-                t = s.after[t]
+    for entry in pieces_near(s, x):
+        d = s.cluster[entry]
+        if d in (c, seen):
+            continue
+        seen = d
+        # The two highest common levels with x an attribute: what is left when one record goes.
+        one[:] = 0
+        two[:] = 0
+        t = s.head[d]
+        while t >= 0:
+            for a in range(m):
+                level = find_common_level(s, x, s.cell[t], a)
+                for _ in range(2 if s.n[t] > 1 else 1):
+                    if level >= one[a]:
+                        two[a], one[a] = one[a], level
+                    elif level > two[a]:
+                        two[a] = level
+            t = s.after[t]
+        old = s.size[c] * compute_record_cost(s, c) + s.size[d] * compute_record_cost(s, d)
+        t = s.head[d]
+        while t >= 0:
+            y = s.cell[t]
+            here, there = 0, 0
+            for a in range(m):
+                here += max(rest[a], find_common_level(s, y, s.cell[first], a)) * s.unit[a]
+                highest = one[a] if find_common_level(s, x, y, a) < one[a] else two[a]
+                there += highest * s.unit[a]
+            change = s.size[c] * here + s.size[d] * there - old
+            if change < best:
+                best, give, to = change, y, d
+            t = s.after[t]
     if to < 0:
         return False
     move(s, p, 1, to)
@@ -403,15 +399,10 @@ def start_cluster(s: State, p: int, k: int) -> bool:
     change = move(s, p, min(s.n[p], s.size[c] - k, k), new)
     while s.size[new] < k:
         best, partner = np.inf, -1
-        for i in range(s.nearby.shape[1]):
-            if s.nearby[x, i] < 0:
-                break
-            t = s.cell_head[s.nearby[x, i]]
-            while t >= 0:
-                value = better_partner(s, t, new, k)
-                if value < best:
-                    best, partner = value, t
-                t = s.cell_after[t]
+        for t in pieces_near(s, x):
+            value = better_partner(s, t, new, k)
+            if value < best:
+                best, partner = value, t
         t = s.head[c]
         while t >= 0:
             value = better_partner(s, t, new, k)
@@ -438,17 +429,12 @@ def dissolve(s: State, c: int) -> bool:
         p = s.head[c]
         x, q = s.cell[p], s.n[p]
         best, to = -1, -1
-        for i in range(s.nearby.shape[1]):
-            if s.nearby[x, i] < 0:
-                break
-            t = s.cell_head[s.nearby[x, i]]
-            while t >= 0:
-                d = s.cluster[t]
-                if d != c:
-                    cost = cost_of_joining(s, d, x, q)
-                    if to < 0 or cost < best:
-                        best, to = cost, d
-                t = s.cell_after[t]
+        for t in pieces_near(s, x):
+            d = s.cluster[t]
+            if d != c:
+                cost = cost_of_joining(s, d, x, q)
+                if to < 0 or cost < best:
+                    best, to = cost, d
         if to < 0:
             break
         change += move(s, p, q, to)
@@ -472,13 +458,10 @@ def clusters_near(s: State, c: int, most: int) -> Ints:
             t = s.cell_head[y] if y >= 0 else -1
             while t >= 0 and count < PARTNERS:
                 d = s.cluster[t]
-                if d != c and s.size[d] <= most:
-                    known = False
-                    for j in range(count):
-                        known = known or found_here[j] == d
-                    if not known:
-                        found_here[count] = d
-                        count += 1
+                new = d != c and not (found_here[:count] == d).any()
+                if new and s.size[d] <= most:
+                    found_here[count] = d
+                    count += 1
                 t = s.cell_after[t]
             p = s.after[p]
     return found_here[:count]
@@ -587,19 +570,6 @@ def mark_logged_cells(s: State) -> None:
     s.top[LOGGED] = 0
 
 
-def try_changes(s: State, p: int, k: int) -> bool:
-    """Try every change that starts from one piece; keep the first that saves."""
-    c = s.cluster[p]
-    if s.size[c] > k and (relocate(s, p, k) or start_cluster(s, p, k)):
-        return True
-    return swap(s, p)
-
-
-def attempt_cluster(s: State, c: int, k: int, reach: int) -> bool:
-    """Try every change that concerns a cluster as a whole."""
-    return regroup(s, c, k, reach) or dissolve(s, c)
-
-
 def look_at(s: State, k: int, reach: int, first: int, last: int) -> int:
     """Try the cells ``first`` to ``last - 1`` that are awake; return how many changes were kept."""
     changes = 0
@@ -613,10 +583,11 @@ def look_at(s: State, k: int, reach: int, first: int, last: int) -> int:
             following = s.cell_after[p]
             c = s.cluster[p]
             if compute_record_cost(s, c) > 0:
-                kept = try_changes(s, p, k)
+                spare = s.size[c] > k
+                kept = (spare and (relocate(s, p, k) or start_cluster(s, p, k))) or swap(s, p)
                 # A cluster is tried as a whole once for all its cells: with the lowest.
                 if not kept and lowest_cell(s, c) == x:
-                    kept = attempt_cluster(s, c, k, reach)
+                    kept = regroup(s, c, k, reach) or dissolve(s, c)
                 if kept:
                     changes += 1
                     mark_logged_cells(s)
@@ -637,7 +608,7 @@ def lowest_cell(s: State, c: int) -> int:
 
 KERNELS = Kernels(
     globals(),
-    find_common_level, compute_record_cost, paid_with, paid_without, cost_of_joining, gain_of_leaving, piece_of, unlink, link, recompute_levels, move, undo_moves,
-    relocate, swap, better_partner, start_cluster, dissolve, clusters_near, best_groups, regroup_these, regroup, mark_logged_cells, try_changes,
-    attempt_cluster, lowest_cell, look_at,
+    find_common_level, compute_record_cost, paid_with, level_without, paid_without, cost_of_joining, gain_of_leaving, piece_of, pieces_near, unlink, link, move, undo_moves,
+    relocate, swap, better_partner, start_cluster, dissolve, clusters_near, best_groups, regroup_these, regroup, mark_logged_cells,
+    lowest_cell, look_at,
 )  # fmt: skip

@@ -35,29 +35,19 @@ CHUNK = 1 << 22
 
 @dataclass(frozen=True)
 class Space:
-    """Distinct tuples (cells) under hierarchies.
+    """Distinct tuples (cells) under hierarchies."""
 
-    Attributes
-    ----------
-    paths
-        One row per cell: its ancestors at levels 0 .. height - 1 of each attribute in turn.
-    starts
-        Where each attribute begins in a row of ``paths``, and the row's length.
-    n
-        Records in each cell.
-    unit
-        Price of one level, in whole numbers, for a record: what the search minimises.
-    plain
-        Price of one level without the recipient's profile: ``scale / height``.
-    scale
-        The price of climbing from the ground to the top.
-    """
-
+    #: One row per cell: its ancestors at levels 0 .. height - 1 of each attribute in turn.
     paths: Codes
+    #: Where each attribute begins in a row of ``paths``, and the row's length.
     starts: Ints
+    #: Records in each cell.
     n: Ints
+    #: Price of one level, in whole numbers, for a record: what the search minimises.
     unit: Ints
+    #: Price of one level without the recipient's profile: ``scale / height``.
     plain: Ints
+    #: The price of climbing from the ground to the top.
     scale: int
 
     def __len__(self) -> int:
@@ -121,16 +111,8 @@ def build(
 ) -> Space:
     """Return the space of coded cells.
 
-    Parameters
-    ----------
-    lifts
-        For each attribute, for each level from the ground to the top, the map from code to label.
-    codes
-        For each attribute the code of each cell.
-    n
-        Records in each cell.
-    tolerance
-        For each attribute how much distortion the recipient tolerates; empty for no profile.
+    For each attribute ``lifts`` holds, for each level from the ground to the top, the map from code to label, ``codes``
+    the code of each cell, and ``tolerance``, empty without a profile, how much distortion the recipient tolerates.
     """
     heights = [len(lift) - 1 for lift in lifts]
     columns = [
@@ -202,9 +184,9 @@ def price(space: Space, partition: Partition, unit: Ints | None = None) -> int:
     return int((partition.sizes() * each).sum())
 
 
-def level_vectors(space: Space, unit: Ints | None = None) -> Iterator[tuple[int, tuple[int, ...]]]:
+def level_vectors(space: Space) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield every vector of levels with its price, cheapest first."""
-    prices = [int(u) for u in (space.plain if unit is None else unit)]
+    prices = [int(u) for u in space.plain]
     heights = [int(h) for h in space.heights]
     ground = (0,) * len(heights)
     queue = [(0, ground)]
@@ -232,7 +214,7 @@ def groups_at(space: Space, levels: Sequence[int]) -> tuple[Ints, int]:
     return group_ids(columns, sizes, n_rows=len(space))
 
 
-def record_bounds(space: Space, k: int, work: int = 40_000_000, unit: Ints | None = None) -> Ints:
+def record_bounds(space: Space, k: int, work: int = 40_000_000) -> Ints:
     """Return for each cell a price that each of its records pays at least, in any partition.
 
     A record whose cluster has the levels L shares all ancestors at L with at least k - 1 others, so it
@@ -241,7 +223,7 @@ def record_bounds(space: Space, k: int, work: int = 40_000_000, unit: Ints | Non
     """
     bound = np.zeros(len(space), dtype=np.int64)
     waiting = np.ones(len(space), dtype=bool)
-    for tried, (cost, levels) in enumerate(level_vectors(space, unit)):
+    for tried, (cost, levels) in enumerate(level_vectors(space)):
         bound[waiting] = cost
         if tried * max(len(space), 100) > work:
             break

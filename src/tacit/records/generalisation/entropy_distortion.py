@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -16,17 +16,15 @@ from tacit.context import Context
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.microdata import Microdata
 from tacit.data.paired import ValuePairs, pair_values
-from tacit.engine.base import ROW
-from tacit.engine.relational import N
+from tacit.engine.codes import Coded
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
+from tacit.records.generalisation.precision import count_all_pairs
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Method
-
-X, Y, KEPT, LINK = "__x__", "__y__", "__kept__", "__link__"
 
 
 @register
@@ -82,12 +80,11 @@ class EntropyDistortion(Measure):
             raise InputError(
                 "entropy_distortion: the records were put in random order, so they cannot be compared with the original. Measure before that step."
             )
-        here = pair_values(original, data, columns)
+        _, pairs = pair_values(original, data, columns) or count_all_pairs(original, data, columns)
         parts = {}
         for c in columns:
             ctx.tick(f"entropy distortion of {c}")
-            found = pairs(original, data, c) if here is None else list_pairs(here[1][c])
-            parts[c] = column_loss(found, original.hierarchies.get(c))
+            parts[c] = column_loss(pairs[c], original.hierarchies.get(c))
         whole = sum(parts.values(), Loss())
         frame = pa.table(
             {
@@ -160,55 +157,18 @@ def links_lost(data: Microdata, original: Microdata) -> bool:
     return any(a.details.get("links_lost") for a in data.history[len(original.history) :])
 
 
-def list_pairs(found: ValuePairs) -> pa.Table:
-    """Return pairs that were counted in memory as :func:`pairs` gives them."""
+def column_loss(found: ValuePairs, hierarchy: Hierarchy | None) -> Loss:
+    """Return the loss of one column from its pairs of values; those of removed records became nothing."""
     gone = np.flatnonzero(found.removed)
-    x = found.old.decode(np.concatenate([found.old.codes, gone.astype(np.int32)]))
-    y = found.new.decode(
-        np.concatenate([found.new.codes, np.full(len(gone), found.new.null, dtype=np.int32)])
-    )
-    return pa.table({X: x, Y: y, N: np.concatenate([found.n, found.removed[gone]])})
-
-
-def pairs(original: Microdata, released: Microdata, column: str) -> pa.Table:
-    """Return how often each original value was released as each value; one join and one group-by.
-
-    The flag ``__kept__`` is null for records that were removed.
-    """
-    left = original.frame.select(ROW, nw.col(column).alias(X))
-    if column in released.columns:
-        right = released.frame.select(
-            nw.col(ROW).alias(LINK), nw.col(column).alias(Y), (nw.col(ROW) * 0 + 1).alias(KEPT)
-        )
-    else:
-        right = released.frame.select(nw.col(ROW).alias(LINK), (nw.col(ROW) * 0 + 1).alias(KEPT))
-    joined = left.join(right, left_on=ROW, right_on=LINK, how="left")
-    keys = [X, Y, KEPT] if column in released.columns else [X, KEPT]
-    table = (
-        joined.group_by(*keys).agg(nw.len().cast(nw.Int64).alias(N)).collect("pyarrow").to_native()
-    )
-    return (
-        table
-        if Y in table.column_names
-        else table.append_column(Y, pa.nulls(table.num_rows, pa.string()))
-    )
-
-
-def column_loss(table: pa.Table, hierarchy: Hierarchy | None) -> Loss:
-    """Return the loss of one column from its table of pairs."""
-    x, x_texts = coded_texts(table.column(X).to_pylist())
-    y, y_texts = coded_texts(table.column(Y).to_pylist())
-    n = table.column(N).to_numpy().astype(np.int64)
-    known = (
-        np.array([t is not None for t in x_texts], dtype=bool)[x]
-        if len(x)
-        else np.zeros(0, dtype=bool)
-    )
+    x, x_texts = coded_texts(found.old, gone)
+    y, y_texts = coded_texts(found.new, np.full(len(gone), found.new.null))
+    n = np.concatenate([found.n, found.removed[gone]])
+    known = np.array([t is not None for t in x_texts])[x]
     n_x = np.bincount(x, weights=n, minlength=len(x_texts)).astype(np.float64)
     total = float(n.sum())
     n_node = node_counts(x, y, x_texts, y_texts, n_x, hierarchy)
-    suppressed = np.array([t is None for t in y_texts], dtype=bool)[y] if len(y) else known
-    n_node = np.where(suppressed, total, n_node[y] if len(y) else 0.0)
+    suppressed = np.array([t is None for t in y_texts])[y]
+    n_node = np.where(suppressed, total, n_node[y])
     changed = np.array([x_texts[i] != y_texts[j] for i, j in zip(x, y, strict=True)], dtype=bool)
     return Loss(
         lost=bits(n_x[x], n_node, n, known),
@@ -223,11 +183,12 @@ def bits(n_x: Floats, n_node: Floats, n: Ints, known: Flags) -> float:
     return float(np.sum(n[known] * np.log2(n_node[known] / n_x[known]))) + 0.0
 
 
-def coded_texts(values: Sequence[Any]) -> tuple[Ints, list[str | None]]:
-    """Return codes and the distinct texts of values; nothing is one of them."""
-    texts = [None if v is None else ground_label(v) for v in values]
+def coded_texts(column: Coded, more: Ints) -> tuple[Ints, list[str | None]]:
+    """Return the text of each value of a column, more codes of it after them, as codes; and the texts."""
+    texts = [*(ground_label(v) for v in column.values.to_pylist()), None]
     found = {t: i for i, t in enumerate(dict.fromkeys(texts))}
-    return np.array([found[t] for t in texts], dtype=np.int64), list(found)
+    at = np.array([found[t] for t in texts], dtype=np.int64)
+    return at[np.concatenate([column.codes, more])], list(found)
 
 
 def node_counts(

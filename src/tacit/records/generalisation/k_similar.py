@@ -33,7 +33,6 @@ from tacit.fields import ClassSize, PositiveFloat
 from tacit.records.generalisation import clusters_exact as _clusters_exact
 from tacit.records.generalisation import clusters_greedy as _clusters_greedy
 from tacit.records.generalisation import clusters_local as _clusters_local
-from tacit.records.generalisation import clusters_polish as _clusters_polish
 from tacit.records.generalisation.clusters_space import (
     Partition,
     Space,
@@ -355,7 +354,7 @@ def improve(
 
     found, done = _clusters_local.improve(space, k, begun, seconds=left(), tick=tick)
     if done and len(space) <= POLISH_UP_TO:
-        found, done = _clusters_polish.polish(space, k, found, seconds=left(), tick=tick)
+        found, done = _clusters_exact.polish(space, k, found, seconds=left(), tick=tick)
     assert price(space, found, space.unit) <= price(space, begun, space.unit)
     return found, done
 
@@ -363,12 +362,9 @@ def improve(
 def prove_optimum(space: Space, k: int, seconds: float, first: Ints, ctx: Context) -> Outcome:
     """Prove the optimum, or return the best found in time with its bound."""
     if space.total <= _clusters_exact.SUBSETS_UP_TO:
-        optimum = _clusters_exact.by_subsets(space, k)
+        best = _clusters_exact.by_subsets(space, k)
         return Outcome(
-            optimum.partition,
-            optimum.bound,
-            heuristic=False,
-            algorithm="dynamic programming over subsets",
+            best, price(space, best), heuristic=False, algorithm="dynamic programming over subsets"
         )
     refusal = (
         "k_similar: method='exact' is for up to a few hundred distinct tuples under hierarchies of moderate height, and these data are larger. "
@@ -379,16 +375,12 @@ def prove_optimum(space: Space, k: int, seconds: float, first: Ints, ctx: Contex
     begun = by_local(space, k, min(seconds / 4, 10), first, ctx)
     ctx.tick("solving", 0.5)
     try:
-        optimum = _clusters_exact.by_programme(space, k, begun.partition, seconds)
+        best, bound = _clusters_exact.by_programme(space, k, begun.partition, seconds)
     except _clusters_exact.TooLarge:
         raise LimitReached(refusal) from None
-    proven = optimum.bound >= price(space, optimum.partition)
+    proven = bound >= price(space, best)
     return Outcome(
-        optimum.partition,
-        optimum.bound,
-        heuristic=not proven,
-        algorithm="integer programme",
-        limited=not proven,
+        best, bound, heuristic=not proven, algorithm="integer programme", limited=not proven
     )
 
 

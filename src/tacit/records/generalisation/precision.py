@@ -32,6 +32,8 @@ Accounting = Literal["strict", "legacy", "released"]
 ACCOUNTINGS: tuple[Accounting, ...] = ("strict", "legacy", "released")
 Frame = nw.LazyFrame[Any]
 
+#: The column that is null for records that were removed.
+KEPT = "__kept__"
 #: Level codes of cells that have no level.
 OFF_PATH, UNKNOWN = -1, -2
 
@@ -129,26 +131,17 @@ class Counts:
 
 @dataclass(frozen=True)
 class ColumnLoss:
-    """What one column lost.
+    """What one column lost."""
 
-    Attributes
-    ----------
-    height
-        Height of the hierarchy; 1 without one.
-    cells
-        Released cells at each level 0 .. height - 1.
-    suppressed
-        Released cells that are missing, or at the top.
-    off_path
-        Released cells whose value is not a generalisation of the original.
-    unknown
-        Released cells that were missing in the original: nothing to lose.
-    """
-
+    #: Height of the hierarchy; 1 without one.
     height: int
+    #: Released cells at each level 0 .. height - 1.
     cells: tuple[int, ...]
+    #: Released cells that are missing, or at the top.
     suppressed: int
+    #: Released cells whose value is not a generalisation of the original.
     off_path: int
+    #: Released cells that were missing in the original: nothing to lose.
     unknown: int
 
     @property
@@ -282,51 +275,36 @@ def overall(losses: Mapping[str, ColumnLoss], accounting: Accounting, counts: Co
 # -- on the engine ---------------------------------------------------------------------------------
 
 
-def link(original: Microdata, released: Microdata, columns: tuple[str, ...]) -> Frame:
-    """Join original and released values of the columns, record by record."""
-    old = original.frame.select(ROW, *[nw.col(c).alias(name_original_column(c)) for c in columns])
-    kept = [c for c in columns if c in released.columns]
-    frame = released.frame.select(ROW, *[nw.col(c).alias(name_released_column(c)) for c in kept])
-    if released.engine is not original.engine:
-        frame = original.engine.from_arrow(released.engine.to_arrow(frame))
-    return original.engine.materialise(old.join(frame, on=ROW, how="inner"))
-
-
-def name_original_column(column: str) -> str:
-    """Return the name of a column's original values in the join."""
-    return f"__before__{column}"
-
-
-def name_released_column(column: str) -> str:
-    """Return the name of a column's released values in the join."""
-    return f"__after__{column}"
-
-
 def count_all_pairs(
     original: Microdata, released: Microdata, columns: tuple[str, ...]
 ) -> tuple[int, dict[str, ValuePairs]]:
     """Return how many records are in both files, and how their values changed, counted on the engine."""
-    linked = link(original, released, columns)
-    return count_rows(linked), {
-        c: count_pairs(linked, c, gone=c not in released.columns) for c in columns
+    new = {c: f"__after{i}__" for i, c in enumerate(columns) if c in released.columns}
+    kept = (nw.col(ROW) * 0 + 1).alias(KEPT)
+    frame = released.frame.select(ROW, kept, *[nw.col(c).alias(n) for c, n in new.items()])
+    if released.engine is not original.engine:
+        frame = original.engine.from_arrow(released.engine.to_arrow(frame))
+    old = original.frame.select(ROW, *columns)
+    linked = original.engine.materialise(old.join(frame, on=ROW, how="left"))
+    return count_rows(linked.filter(~nw.col(KEPT).is_null())), {
+        c: count_pairs(linked, c, new.get(c)) for c in columns
     }
 
 
-def count_pairs(linked: Frame, column: str, *, gone: bool) -> ValuePairs:
+def count_pairs(linked: Frame, column: str, new: str | None) -> ValuePairs:
     """Count the pairs (original value, released value) of one column on the engine."""
-    names = (
-        [name_original_column(column)]
-        if gone
-        else [name_original_column(column), name_released_column(column)]
-    )
+    names = [column, KEPT, *([new] if new else [])]
     table = (
         aggregate(linked, names, nw.len().cast(nw.Int64).alias(N)).collect("pyarrow").to_native()
     )
-    old = encode(table.column(names[0]))
-    nothing = Coded(np.zeros(table.num_rows, dtype=np.int32), pa.array([], pa.string()))
-    new = nothing if gone else encode(table.column(names[1]))
+    kept = table.column(KEPT).is_valid().to_numpy()
     n = table.column(N).to_numpy().astype(np.int64)
-    return ValuePairs(old, new, n, np.zeros(old.size, dtype=np.int64))
+    old = encode(table.column(column))
+    nothing = Coded(np.zeros(table.num_rows, dtype=np.int32), pa.array([], pa.string()))
+    after = encode(table.column(new)) if new else nothing
+    removed = np.bincount(old.codes[~kept], weights=n[~kept], minlength=old.size)
+    before, released = (Coded(c.codes[kept], c.values) for c in (old, after))
+    return ValuePairs(before, released, n[kept], removed.astype(np.int64))
 
 
 # -- levels ----------------------------------------------------------------------------------------

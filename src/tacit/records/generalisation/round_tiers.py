@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from tacit.arrays import Floats
 from tacit.context import Context
-from tacit.data.in_blocks import Change, ChangeBlock, change_columns, draws_of
+from tacit.data.in_blocks import change_each
 from tacit.data.microdata import Microdata
 from tacit.data.values import as_numbers
 from tacit.fields import ColumnNames, PositiveFloat
@@ -68,16 +68,7 @@ class RoundTiers(Method):
         return self
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
-        draws = draws_of(ctx)
-
-        def make(columns: Sequence[str]) -> ChangeBlock:
-            def change(block: int, table: pa.Table) -> Change:
-                streams = {c: draws(block, self.columns.index(c)) for c in columns}
-                return Change({c: self.rounded(table, c, rng) for c, rng in streams.items()})
-
-            return change
-
-        result, _ = change_columns(data, self.columns, make, ctx)
+        result = change_each(data, self.columns, self.rounded, ctx)
         ctx.note(columns=list(self.columns), tiers=[list(t) for t in self.tiers])
         return result
 

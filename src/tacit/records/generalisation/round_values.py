@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -15,7 +15,7 @@ from pydantic import Field
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
-from tacit.data.in_blocks import Change, ChangeBlock, change_columns, draws_of
+from tacit.data.in_blocks import change_each
 from tacit.data.microdata import Microdata
 from tacit.data.values import as_numbers
 from tacit.errors import InputError
@@ -58,21 +58,11 @@ class RoundValues(Method):
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         base = Fraction(repr(self.base))
-        draws = draws_of(ctx)
 
-        def make(columns: Sequence[str]) -> ChangeBlock:
-            def change(block: int, table: pa.Table) -> Change:
-                streams = {c: draws(block, self.columns.index(c)) for c in columns}
-                return Change(
-                    {
-                        c: round_column(table.column(c), base, self.direction, rng, c)
-                        for c, rng in streams.items()
-                    }
-                )
+        def rounded(table: pa.Table, c: str, rng: np.random.Generator) -> pa.Array:
+            return round_column(table.column(c), base, self.direction, rng, c)
 
-            return change
-
-        result, _ = change_columns(data, self.columns, make, ctx)
+        result = change_each(data, self.columns, rounded, ctx)
         ctx.note(columns=list(self.columns), base=self.base, direction=self.direction)
         return result
 

@@ -121,7 +121,10 @@ class TopBottomCode(Method):
             beyond = orient_column(self.column, sign) > sign * limit
             n = count_rows(data.frame.filter(beyond))
             units = count_rows(unit_frame(data, [self.column]).filter(beyond)) if n else 0
-            self.require_enough(units, end)
+            if 0 < units < self.least:
+                raise Infeasible(
+                    f"top_bottom_code: the {end} tail of column {self.column!r} has fewer than {self.least} records. Move the limit inwards."
+                )
             coded[end] = n
             if n:
                 tails.append((sign, limit, self.value_of(data, end, sign, limit, ctx)))
@@ -158,13 +161,6 @@ class TopBottomCode(Method):
         values = tail.frame.select(nw.col(self.column).cast(nw.Float64).alias(V), weight.alias(W))
         table = sum_columns(values, [V], {W: W}).collect("pyarrow").to_native()
         return middle_of(*(table.column(c).to_numpy() for c in (V, W)))
-
-    def require_enough(self, n: int, end: str) -> None:
-        """Refuse a tail that is not empty and too small."""
-        if 0 < n < self.least:
-            raise Infeasible(
-                f"top_bottom_code: the {end} tail of column {self.column!r} has fewer than {self.least} records. Move the limit inwards."
-            )
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
         del data, result

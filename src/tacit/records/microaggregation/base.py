@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field, model_validator
 
@@ -16,21 +17,23 @@ from tacit.arrays import Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.block import Block, Missing, format_columns, list_maskable_columns, read_block
+from tacit.data.in_blocks import units_in_memory
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
 from tacit.data.values import classes, not_numeric
 from tacit.errors import Infeasible, InputError, LowUtility, RoleMissing, SdcError
 from tacit.events import side_by_side
 from tacit.fields import (
-    ColumnName,
     GroupedUnit,
+    GroupedWithin,
     MaskedTogether,
     PositiveFloat,
     PositiveInt,
     RoundMasked,
+    WeightedAggregates,
 )
 from tacit.records.microaggregation.grouping.aggregates import aggregate
-from tacit.records.microaggregation.grouping.loss import Tick, group_means, group_sizes
+from tacit.records.microaggregation.grouping.loss import Tick, group_means, group_sizes, parts_of
 from tacit.spec import Method
 from tacit.stats.moments import Scale, scale_of
 from tacit.treatment import OnHousehold
@@ -44,9 +47,7 @@ class GroupingMethod(Method):
 
     columns: MaskedTogether = None
     k: int = Field(default=3, ge=2, description="smallest number of records in a group")
-    by: tuple[ColumnName, ...] = Field(
-        default=(), description="form groups only within classes of these columns"
-    )
+    by: GroupedWithin = ()
     standardise: bool = Field(
         default=True,
         description="give every column mean 0 and standard deviation 1 before distances",
@@ -61,9 +62,7 @@ class GroupingMethod(Method):
         default=3 / 1.486,
         description="how many median absolute deviations from the median the one-step mean clips values at",
     )
-    weighted: bool = Field(
-        default=False, description="weight the aggregates with the declared weight column"
-    )
+    weighted: WeightedAggregates = False
     unit: GroupedUnit = "record"
     missing: Missing = Field(
         default="refuse",
@@ -96,6 +95,9 @@ class GroupingMethod(Method):
     #: True when records are sorted by a weighted sum of standardised columns.
     projects: ClassVar[bool] = False
     column_fields = ("columns", "by")
+    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
+    #: Forms the groups of some records; it is given the parameters that a subclass adds to those here.
+    form_groups: ClassVar[Callable[..., Ints]]
 
     @property
     def random(self) -> bool:  # type: ignore[override]
@@ -114,7 +116,10 @@ class GroupingMethod(Method):
 
     def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
         """Return the labels of the groups of some records, standardised where asked for."""
-        raise NotImplementedError
+        added = type(self).model_fields.keys() - GroupingMethod.model_fields.keys()
+        return self.form_groups(
+            x, self.k, rng=rng, tick=tick, **{name: getattr(self, name) for name in added}
+        )
 
     def groups_of(
         self, units: Units, part: Ints, z: Floats, rng: np.random.Generator, tick: Tick
@@ -203,7 +208,9 @@ class GroupingMethod(Method):
             units.x, labels, self.aggregate, weights=units.weights, trim=self.trim, c=self.one_step
         )
         masked = found[labels]
-        assert self.aggregate != "mean" or means_kept(units, masked), "a mean has moved"
+        assert self.aggregate != "mean" or means_kept(units.x, masked, units.weights), (
+            "a mean has moved"
+        )
         return masked
 
     def units(self, data: Microdata, blocks: Sequence[Block]) -> list[Units]:
@@ -212,7 +219,7 @@ class GroupingMethod(Method):
         weights = weights_of(data) if self.weighted else None
         if weights is not None and (weights <= 0).any():
             raise InputError(f"{self.kind}: weighted aggregates need weights above 0")
-        household = households(data) if self.unit == "household" else None
+        household = units_in_memory(data)[1] if self.unit == "household" else None
         return [self.units_of(block, strata, weights, household) for block in blocks]
 
     def units_of(
@@ -224,11 +231,7 @@ class GroupingMethod(Method):
         weights = None if weights is None else weights[there]
         if household is None:
             return Units(x, strata, weights, np.arange(len(x)), block.columns)
-        _, first, member = np.unique(household[there], return_index=True, return_inverse=True)
-        if (x != x[first][member]).any() or (strata != strata[first][member]).any():
-            raise InputError(
-                f"{self.kind}: with unit='household' the masked columns and 'by' must be the same for all members of a household"
-            )
+        first, member = one_per_household(self.kind, household[there], [x, strata])
         if weights is not None:
             weights = np.bincount(member, weights=weights) / np.bincount(member)
         return Units(x[first], strata[first], weights, member, block.columns)
@@ -266,11 +269,7 @@ class GroupingMethod(Method):
 
     def refuse_sizes(self, n: int, smallest: int) -> None:
         """Refuse numbers of units, in all and in the smallest stratum, too small for groups of k."""
-        if n < 2 * self.k:
-            what = "records" if self.unit == "record" else "households"
-            raise Infeasible(
-                f"{self.kind}: groups of {self.k} need at least {2 * self.k} complete {what}. Lower k or add data."
-            )
+        refuse_few(self, n)
         if smallest < self.k:
             raise Infeasible(
                 f"{self.kind}: a class of 'by' has fewer than {self.k} complete records or households. Use fewer or coarser columns."
@@ -287,7 +286,7 @@ class GroupingMethod(Method):
             from tacit.records.microaggregation.grouping.improve import improve
 
             ids = improve(z, ids, self.k, rng=rng, tick=tick)
-        ids = renumber_labels(ids)
+        ids = np.unique(ids, return_inverse=True)[1]
         assert group_sizes(ids).min() >= self.k, "a group is smaller than k"
         return ids
 
@@ -392,33 +391,31 @@ def single_columns(block: Block) -> list[Block]:
     ]
 
 
-def households(data: Microdata) -> Ints:
-    """Return a household number a record; a record without one is a household of its own."""
-    assert data.household is not None
-    coded = data.codes(data.household)
-    ids = coded.codes.astype(np.int64)
-    alone = np.flatnonzero(ids == coded.null)
-    ids[alone] = coded.size + np.arange(len(alone))
-    return ids
+def one_per_household(
+    kind: str, household: Ints, same: Iterable[npt.NDArray[Any]]
+) -> tuple[Ints, Ints]:
+    """Return the first record of each household and the household of each record, whose values must agree."""
+    _, first, member = np.unique(household, return_index=True, return_inverse=True)
+    if any((values != values[first][member]).any() for values in same):
+        raise InputError(
+            f"{kind}: with unit='household' the masked columns and 'by' must be the same for all members of a household"
+        )
+    return first, member
 
 
-def parts_of(strata: Ints) -> list[Ints]:
-    """Return the units of each stratum, in record order."""
-    order = np.argsort(strata, kind="stable")
-    return list(np.split(order, np.flatnonzero(np.diff(strata[order])) + 1))
+def refuse_few(spec: Any, n: int) -> None:
+    """Refuse fewer units than two groups of k need."""
+    if n < 2 * spec.k:
+        what = "records" if spec.unit == "record" else "households"
+        raise Infeasible(
+            f"{spec.kind}: groups of {spec.k} need at least {2 * spec.k} complete {what}. Lower k or add data."
+        )
 
 
-def renumber_labels(labels: Ints) -> Ints:
-    """Return labels numbered 0, 1, ... without gaps."""
-    used = np.bincount(labels) > 0
-    return (np.cumsum(used) - 1)[labels]
-
-
-def means_kept(units: Units, masked: Floats) -> bool:
+def means_kept(x: Floats, masked: Floats, weights: Floats | None = None) -> bool:
     """Return True when the (weighted) means of the columns are those of before, up to rounding."""
-    before = np.average(units.x, axis=0, weights=units.weights)
-    after = np.average(masked, axis=0, weights=units.weights)
-    return bool((np.abs(after - before) <= 1e-9 * (1e-300 + np.abs(units.x).max(axis=0))).all())
+    before, after = (np.average(v, axis=0, weights=weights) for v in (x, masked))
+    return bool((np.abs(after - before) <= 1e-9 * (1e-300 + np.abs(x).max(axis=0))).all())
 
 
 def run_jobs(work: Callable[[int], Ints], n: int) -> list[Ints]:

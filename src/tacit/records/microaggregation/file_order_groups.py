@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
-import numpy as np
-
-from tacit.arrays import Floats, Ints
 from tacit.records.microaggregation.base import GroupingMethod
-from tacit.records.microaggregation.grouping.loss import Tick
+from tacit.records.microaggregation.grouping.sorting import group_in_file_order
 from tacit.registry import register
 
 
@@ -26,11 +22,4 @@ class FileOrderGroups(GroupingMethod):
     """
 
     kind: Literal["file_order_groups"] = "file_order_groups"
-
-    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
-
-    def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
-        """Return the labels of the groups of some records."""
-        from tacit.records.microaggregation.grouping.sorting import group_in_file_order
-
-        return group_in_file_order(x, self.k, rng=rng, tick=tick)
+    form_groups = staticmethod(group_in_file_order)

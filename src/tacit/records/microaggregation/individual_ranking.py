@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-import numpy as np
-
-from tacit.arrays import Floats, Ints
 from tacit.records.microaggregation.base import GroupingMethod
-from tacit.records.microaggregation.grouping.loss import Tick
+from tacit.records.microaggregation.grouping.sorting import simple_sorted
 from tacit.registry import register
 
 
@@ -28,11 +24,5 @@ class IndividualRanking(GroupingMethod):
 
     kind: Literal["individual_ranking"] = "individual_ranking"
 
-    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
     each_column: ClassVar[bool] = True
-
-    def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
-        """Return the labels of the groups of some records."""
-        from tacit.records.microaggregation.grouping.sorting import simple_sorted
-
-        return simple_sorted(x, self.k, rng=rng, tick=tick)
+    form_groups = staticmethod(simple_sorted)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -11,7 +10,9 @@ from pydantic import Field
 from tacit.arrays import Floats, Ints
 from tacit.records.microaggregation.base import GroupingMethod, Units
 from tacit.records.microaggregation.grouping.loss import Tick
+from tacit.records.microaggregation.grouping.sorting import by_score
 from tacit.registry import register
+from tacit.stats.moments import scale_of
 
 
 @register
@@ -31,7 +32,6 @@ class InfluenceGroups(GroupingMethod):
         default="gmm", description="how the records are clustered first"
     )
 
-    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
     draws: ClassVar[bool] = True
     projects: ClassVar[bool] = True
 
@@ -40,15 +40,11 @@ class InfluenceGroups(GroupingMethod):
     ) -> Ints:
         """Return the labels of the groups of one stratum, formed within clusters."""
         del z
-        from tacit.records.microaggregation.grouping.clustering import influence
+        x = units.x[part]
+        return super().groups_of(units, part, scale_of(x).there(x), rng, tick)
 
-        return influence(
-            units.x[part],
-            self.k,
-            cluster=self.cluster,
-            clusters=self.clusters,
-            transform=self.transform,
-            rng=rng,
-            tick=tick,
-            names=units.columns,
-        )
+    def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
+        """Return the labels of the groups of a cluster."""
+        del rng
+        tick("forming groups", None)
+        return by_score(x[:, np.abs(x.mean(axis=0)).argmax()], self.k)

@@ -17,6 +17,7 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.block import Block, format_columns
 from tacit.data.hierarchy import ground_label
+from tacit.data.in_blocks import units_in_memory
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
 from tacit.data.values import Numbers, as_numbers, classes
@@ -26,20 +27,22 @@ from tacit.fields import (
     ColumnName,
     ColumnNames,
     GroupedUnit,
+    GroupedWithin,
     PositiveFloat,
     RefuseOrKeep,
     RoundMasked,
+    WeightedAggregates,
 )
 from tacit.records.microaggregation.base import (
-    households,
-    parts_of,
+    one_per_household,
+    refuse_few,
     run_jobs,
     shared_claim,
     shared_faults,
 )
 from tacit.records.microaggregation.grouping.aggregates import aggregate, group_medians, group_modes
 from tacit.records.microaggregation.grouping.gower import Mixed, mdav_gower
-from tacit.records.microaggregation.grouping.loss import group_sizes
+from tacit.records.microaggregation.grouping.loss import group_sizes, number_through, parts_of
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.treatment import OnHousehold
@@ -90,12 +93,8 @@ class MicroaggregateMixed(Method):
         default="first",
         description="which of several most frequent categories is taken: the first in ascending order, or one at random",
     )
-    by: tuple[ColumnName, ...] = Field(
-        default=(), description="form groups only within classes of these columns"
-    )
-    weighted: bool = Field(
-        default=False, description="weight the aggregates with the declared weight column"
-    )
+    by: GroupedWithin = ()
+    weighted: WeightedAggregates = False
     unit: GroupedUnit = "record"
     missing: RefuseOrKeep = "refuse"
     whole: RoundMasked = False
@@ -225,15 +224,9 @@ class MicroaggregateMixed(Method):
         there = np.flatnonzero(complete)
         if self.unit == "record":
             return there, np.arange(len(there))
-        _, at, member = np.unique(households(data)[there], return_index=True, return_inverse=True)
-        first = there[at]
-        if any(
-            (v[there] != v[first][member]).any() for v in (*(c.values for c in columns), strata)
-        ):
-            raise InputError(
-                f"{self.kind}: with unit='household' the masked columns and 'by' must be the same for all members of a household"
-            )
-        return first, member
+        values = (v[there] for v in (*(c.values for c in columns), strata))
+        at, member = one_per_household(self.kind, units_in_memory(data)[1][there], values)
+        return there[at], member
 
     def unit_weights(self, data: Microdata, complete: Flags, member: Ints) -> Floats | None:
         """Return the weight of each unit; a household weighs what its members do on average."""
@@ -249,10 +242,7 @@ class MicroaggregateMixed(Method):
     ) -> Ints:
         """Return the group of each unit; strata are grouped side by side."""
         what = "records" if self.unit == "record" else "households"
-        if len(first) < 2 * self.k:
-            raise Infeasible(
-                f"{self.kind}: groups of {self.k} need at least {2 * self.k} complete {what}. Lower k or add data."
-            )
+        refuse_few(self, len(first))
         parts = parts_of(strata[first])
         if min(map(len, parts)) < self.k:
             raise Infeasible(
@@ -264,11 +254,7 @@ class MicroaggregateMixed(Method):
             ctx.tick("forming groups", job / len(parts) if len(parts) > 1 else None)
             return mdav_gower(mixed.take(parts[job]), self.k, tick=ctx.tick)
 
-        labels = np.zeros(len(first), dtype=np.int64)
-        following = 0
-        for part, ids in zip(parts, run_jobs(work, len(parts)), strict=True):
-            labels[part] = ids + following
-            following += int(ids.max()) + 1
+        labels = number_through(len(first), parts, run_jobs(work, len(parts)))
         assert group_sizes(labels).min() >= self.k, "a group is smaller than k"
         return labels
 
@@ -328,27 +314,18 @@ Kind = Literal["number", "ordered", "nominal"]
 
 @dataclass(frozen=True)
 class MixedColumn:
-    """One masked column.
+    """One masked column."""
 
-    Attributes
-    ----------
-    name, what
-        Its name, and what its values are.
-    values
-        Numbers; ranks; or codes. Anything where nothing is known.
-    known
-        False where the value is missing.
-    source
-        The column as it was.
-    code
-        The category's code in the source for each rank or code.
-    """
-
+    #: Its name, and what its values are.
     name: str
     what: Kind
+    #: Numbers; ranks; or codes. Anything where nothing is known.
     values: NDArray[Any]
+    #: False where the value is missing.
     known: Flags
+    #: The column as it was.
     source: Numbers | Coded
+    #: The category's code in the source for each rank or code.
     code: Ints | None = None
 
     def compute_typical(

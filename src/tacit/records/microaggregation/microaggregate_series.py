@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Ints
 from tacit.claims import Claim
-from tacit.context import Context
+from tacit.context import Context, Progress, ignore_progress
 from tacit.data.block import Block, Missing, read_block
 from tacit.data.microdata import Microdata
 from tacit.data.values import not_numeric
 from tacit.errors import Infeasible, SdcError
 from tacit.fields import ColumnNames, PositiveInt, RoundMasked
-from tacit.records.microaggregation.base import shared_claim
+from tacit.records.microaggregation.base import means_kept, shared_claim
 from tacit.records.microaggregation.grouping.loss import group_means, group_sizes, loss
-from tacit.records.microaggregation.grouping.series import series_groups
+from tacit.records.microaggregation.grouping.mdav_groups import mdav
 from tacit.registry import register
 from tacit.spec import Method
-from tacit.stats.series.normalise import Normalisation
+from tacit.stats.series.normalise import Normalisation, normalise
 from tacit.stats.series.panel import Panel, pieces
 
 
@@ -145,7 +146,38 @@ class MicroaggregateSeries(Method):
         yield shared_claim(self.k, self.cut(), self.missing)
 
 
-def means_kept(x: Floats, masked: Floats) -> bool:
-    """Return True when the column means are those of before, up to rounding."""
-    moved = np.abs(masked.mean(axis=0) - x.mean(axis=0))
-    return bool((moved <= 1e-9 * (1e-300 + np.abs(x).max(axis=0))).all())
+def series_groups(
+    panel: Panel, k: int, how: Normalisation = "series_standard", tick: Progress = ignore_progress
+) -> list[Ints]:
+    """Return MDAV's groups of at least k records, for each series by itself, on normalised series."""
+    if len(panel) < k:
+        raise Infeasible(f"groups of {k} series need at least {k} records; lower k or add data")
+    ready = normalise(panel, how)
+    rng = np.random.default_rng(0)  # MDAV draws nothing
+    return [mdav(ready.series(s), k, rng=rng, tick=tick) for s in range(panel.n_series)]
+
+
+def microaggregated(
+    panel: Panel,
+    k: int,
+    *,
+    pieces: int = 1,
+    how: Normalisation = "series_standard",
+    tick: Progress = ignore_progress,
+) -> Panel:
+    """Return the panel with each series replaced by the mean of the raw series of its group.
+
+    Each series is grouped by itself. With ``pieces`` every series is first cut into this many consecutive
+    pieces, which are series of their own; the result has all of them.
+
+    References
+    ----------
+    Nin, Torra (2006), Distance based re-identification for time series, analysis of distances, PSD 2006,
+    LNCS 4302, 205-216; section 4.
+    """
+    cut = panel.pieces(pieces)
+    values = cut.values.copy()
+    for s, labels in enumerate(series_groups(cut, k, how, tick)):
+        raw = cut.series(s)
+        values[:, s, : raw.shape[1]] = group_means(raw, labels)[labels]
+    return replace(cut, values=values)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from tacit.arrays import Floats, Ints
+from tacit.numerics.kernels import Kernels
 from tacit.records.microaggregation.base import GroupingMethod
 from tacit.records.microaggregation.grouping.loss import Tick
+from tacit.records.microaggregation.grouping.mdav_groups import mdav
+from tacit.records.microaggregation.optimal_univariate import group_along_order
 from tacit.registry import register
 
 
@@ -29,10 +31,67 @@ class PathGroups(GroupingMethod):
 
     kind: Literal["path_groups"] = "path_groups"
 
-    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
-
     def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
-        """Return the labels of the groups of some records."""
-        from tacit.records.microaggregation.grouping.univariate import path_groups
+        """Return the labels of the groups of some records, in O(n^2 p / k + n k p)."""
+        labels = mdav(x, self.k, rng=rng, tick=tick)
+        tick("a path through the records", None)
+        first = int(((x - x.mean(axis=0)) ** 2).sum(axis=1).argmax())
+        members = np.argsort(labels, kind="stable")
+        start = np.searchsorted(labels[members], np.arange(labels.max() + 2))
+        return group_along_order(
+            x,
+            KERNELS.pick(0.6 * len(start) ** 2 * x.shape[1])["path"](
+                x, labels, members, start, first
+            ),
+            self.k,
+        )
 
-        return path_groups(x, self.k, rng=rng, tick=tick)
+
+def path(x: Any, labels: Any, members: Any, start: Any, first: int) -> Any:
+    """Return the records in order: nearest next, a group before another."""
+    n, p = x.shape
+    left = members.copy()
+    place = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        place[left[i]] = i
+    many = n
+    order = np.empty(n, dtype=np.int64)
+    seen = np.zeros(n, dtype=np.bool_)
+    here = first
+    for step in range(n):
+        order[step] = here
+        seen[here] = True
+        many -= 1
+        moved = left[many]
+        left[place[here]] = moved
+        place[moved] = place[here]
+        best = np.inf
+        there = -1
+        g = labels[here]
+        for i in range(start[g], start[g + 1]):
+            v = members[i]
+            if not seen[v]:
+                away = 0.0
+                for q in range(p):
+                    gap = x[v, q] - x[here, q]
+                    away += gap * gap
+                if away < best:
+                    best = away
+                    there = v
+        if there < 0:
+            for i in range(many):
+                v = left[i]
+                away = 0.0
+                for q in range(p):
+                    gap = x[v, q] - x[here, q]
+                    away += gap * gap
+                    if away > best:
+                        break
+                if away < best or (away == best and v < there):
+                    best = away
+                    there = v
+        here = there
+    return order
+
+
+KERNELS = Kernels(globals(), path)

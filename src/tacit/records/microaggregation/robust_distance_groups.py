@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -11,8 +10,10 @@ from pydantic import Field
 from tacit.arrays import Floats, Ints
 from tacit.records.microaggregation.base import GroupingMethod
 from tacit.records.microaggregation.grouping.loss import Tick
+from tacit.records.microaggregation.grouping.mdav_groups import Rest
+from tacit.records.microaggregation.grouping.sorting import ROBUST_RECORDS
 from tacit.registry import register
-from tacit.stats.robust import Covariance
+from tacit.stats.robust import Covariance, mahalanobis_squared, robust_covariance
 
 
 @register
@@ -38,11 +39,38 @@ class RobustDistanceGroups(GroupingMethod):
         default="mcd", description="how centre and covariance of the distances are estimated"
     )
 
-    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
     draws: ClassVar[bool] = True
 
     def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
         """Return the labels of the groups of some records."""
-        from tacit.records.microaggregation.grouping.robust_groups import group_by_robust_distance
+        n = len(x)
+        labels = np.full(n, -1, dtype=np.int64)
+        order = np.argsort(-outlyingness(x, self.covariance, rng), kind="stable")
+        rest = Rest.of(x)
+        left, group, following = n, 0, 0
+        while left >= 2 * self.k:
+            tick("forming groups", 1.0 - left / n)
+            while labels[order[following]] >= 0:
+                following += 1
+            near = rest.nearest(rest.distances(x[order[following]]), self.k)
+            labels[rest.records[near]] = group
+            rest.take(near)
+            left -= self.k
+            group += 1
+            rest = rest.shorten_arrays(left)
+        labels[labels < 0] = group
+        return labels
 
-        return group_by_robust_distance(x, self.k, covariance=self.covariance, rng=rng, tick=tick)
+
+def outlyingness(x: Floats, covariance: Covariance, rng: np.random.Generator) -> Floats:
+    """Return squared Mahalanobis distances on the columns that vary.
+
+    At most 2p records are too few for a robust covariance of p columns; theirs is classical.
+    """
+    x = x[:, np.ptp(x, axis=0) > 0]
+    n, p = x.shape
+    if p == 0:
+        return np.zeros(n)
+    some = x if n <= ROBUST_RECORDS else x[rng.choice(n, size=ROBUST_RECORDS, replace=False)]
+    found = robust_covariance(some, covariance if n > 2 * p else "classical", rng)
+    return mahalanobis_squared(x, *found)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -14,6 +13,7 @@ from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName
 from tacit.records.microaggregation.base import GroupingMethod, Units
 from tacit.records.microaggregation.grouping.loss import Tick
+from tacit.records.microaggregation.grouping.sorting import simple_sorted
 from tacit.registry import register
 
 
@@ -34,7 +34,7 @@ class SortByColumn(GroupingMethod):
         default=None, description="the column to sort by; by default the first masked column"
     )
 
-    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
+    form_groups = staticmethod(simple_sorted)
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: a sort column that is not masked."""
@@ -51,10 +51,3 @@ class SortByColumn(GroupingMethod):
         """Return the labels of the groups of one stratum: only the column to sort by counts."""
         column = units.columns.index(self.sort_by) if self.sort_by else 0
         return super().groups_of(units, part, z[:, [column]], rng, tick)
-
-    def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
-        """Return the labels of the groups of some records, given their values in one column."""
-        del rng, tick
-        from tacit.records.microaggregation.grouping.sorting import by_score
-
-        return by_score(x[:, 0], self.k)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
-from tacit.arrays import Floats, Ints
 from tacit.records.microaggregation.base import GroupingMethod
-from tacit.records.microaggregation.grouping.loss import Tick
+from tacit.records.microaggregation.grouping.sorting import projection_pursuit
 from tacit.registry import register
 
 
@@ -37,14 +34,6 @@ class SortByProjectionPursuit(GroupingMethod):
         description="where directions start, at the median of each column or at the spatial median",
     )
 
-    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
     draws: ClassVar[bool] = True
     projects: ClassVar[bool] = True
-
-    def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
-        """Return the labels of the groups of some records."""
-        from tacit.records.microaggregation.grouping.sorting import projection_pursuit
-
-        return projection_pursuit(
-            x, self.k, rng=rng, tick=tick, scale=self.scale, middle=self.middle
-        )
+    form_groups = staticmethod(projection_pursuit)

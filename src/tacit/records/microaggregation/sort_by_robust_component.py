@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
-from tacit.arrays import Floats, Ints
 from tacit.records.microaggregation.base import GroupingMethod
-from tacit.records.microaggregation.grouping.loss import Tick
+from tacit.records.microaggregation.grouping.sorting import robust_pca
 from tacit.registry import register
 
 
@@ -33,12 +30,6 @@ class SortByRobustComponent(GroupingMethod):
         default="mcd", description="the covariance whose first component sorts the records"
     )
 
-    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
     draws: ClassVar[bool] = True
     projects: ClassVar[bool] = True
-
-    def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
-        """Return the labels of the groups of some records."""
-        from tacit.records.microaggregation.grouping.sorting import robust_pca
-
-        return robust_pca(x, self.k, rng=rng, tick=tick, covariance=self.covariance)
+    form_groups = staticmethod(robust_pca)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -41,15 +41,17 @@ def mask_by_stratum(spec: GroupingMethod, data: Microdata, ctx: Context) -> Micr
         f.min(ROW).alias("__first__"), f.sum(complete.cast("long")).alias("__n__")
     )
     found = strata.toArrow().sort_by("__first__")
-    facts = column_facts(native.where(complete), targets)
+    spread = column_spreads(native.where(complete), targets)
     n = int(pa.compute.sum(found.column("__n__")).as_py() or 0)
     if not n:
         return data
-    refuse_missing(spec, n, len(data))
+    if spec.missing == "refuse" and n < len(data):
+        raise InputError(
+            f"{spec.kind}: the masked columns have missing values. Impute them first, or give missing='keep'."
+        )
     spec.refuse_sizes(n, int(pa.compute.min(found.column("__n__")).as_py()))
     numbered = number_strata(native, found, spec.by, data)
     seeds = spawn_sequences(ctx.rng, found.num_rows)
-    spread = facts["spread"]
 
     def mask(table: pa.Table) -> pa.Table:
         return mask_stratum(table, spec, targets, seeds, spread)
@@ -84,7 +86,7 @@ def mask_by_stratum(spec: GroupingMethod, data: Microdata, ctx: Context) -> Micr
     return data.with_frame(data.engine.materialise(frame))
 
 
-def column_facts(native: Any, targets: Sequence[str]) -> Mapping[str, Floats]:
+def column_spreads(native: Any, targets: Sequence[str]) -> Floats:
     """Return the standard deviation of each column over the complete records; refuse infinite numbers."""
     from pyspark.sql import functions as f
 
@@ -99,21 +101,12 @@ def column_facts(native: Any, targets: Sequence[str]) -> Mapping[str, Floats]:
         raise InputError(
             f"{', '.join(map(repr, endless))} holds infinite numbers. Clean or leave out such columns."
         )
-    spread = np.array(
+    return np.array(
         [
             0.0 if row[4 * i + 2] == row[4 * i + 3] else float(row[4 * i] or 0.0)
             for i in range(len(targets))
         ]
     )
-    return {"spread": spread}
-
-
-def refuse_missing(spec: GroupingMethod, complete: int, n: int) -> None:
-    """Refuse missing values when told so."""
-    if spec.missing == "refuse" and complete < n:
-        raise InputError(
-            f"{spec.kind}: the masked columns have missing values. Impute them first, or give missing='keep'."
-        )
 
 
 def number_strata(native: Any, found: pa.Table, by: Sequence[str], data: Microdata) -> Any:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,15 +12,7 @@ from pydantic import Field, model_validator
 
 from tacit.arrays import Floats
 from tacit.context import Context
-from tacit.data.in_blocks import (
-    Change,
-    ChangeBlock,
-    Draws,
-    change_columns,
-    column_moments,
-    draws_of,
-    finite_numbers,
-)
+from tacit.data.in_blocks import change_each, column_moments, finite_numbers
 from tacit.data.microdata import Microdata
 from tacit.data.values import Numbers
 from tacit.errors import WeakProtection
@@ -80,10 +71,14 @@ class AddNoise(Method):
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         sds = self.spreads(data, ctx)
 
-        def make(columns: Sequence[str]) -> ChangeBlock:
-            return partial(noisy_block, self, columns, sds, draws_of(ctx))
+        def noisy(table: pa.Table, c: str, rng: np.random.Generator) -> pa.Array:
+            column = finite_numbers(table, c)
+            e = noise(table.num_rows, sds[c], self.distribution, rng)
+            x = column.values
+            y = x + (np.where(x == 0, 0.0, e) if self.keep_zeros else e)
+            return column.restore(nearest_whole(y) if column.whole and self.whole else y)
 
-        result, _ = change_columns(data, self.columns, make, ctx)
+        result = change_each(data, self.columns, noisy, ctx)
         ctx.note(distribution=self.distribution, sd=sds)
         return result
 
@@ -100,26 +95,6 @@ class AddNoise(Method):
                     stacklevel=4,
                 )
         return {c: (self.relative or 0.0) * float(told.sd[0]) for c, told in found.items()}
-
-
-def noisy_block(
-    spec: AddNoise,
-    columns: Sequence[str],
-    sds: Mapping[str, float],
-    draws: Draws,
-    block: int,
-    table: pa.Table,
-) -> Change:
-    """Return a block's columns with noise; each column draws from a stream of its own."""
-    new = {}
-    for c in columns:
-        column = finite_numbers(table, c)
-        rng = draws(block, spec.columns.index(c))
-        e = noise(table.num_rows, sds[c], spec.distribution, rng)
-        x = column.values
-        noisy = x + (np.where(x == 0, 0.0, e) if spec.keep_zeros else e)
-        new[c] = column.restore(nearest_whole(noisy) if column.whole and spec.whole else noisy)
-    return Change(new)
 
 
 def standard_deviation(column: Numbers) -> float:

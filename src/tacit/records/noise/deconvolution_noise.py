@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import Field
+from scipy import fft
 
-from tacit.arrays import Floats
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.errors import InputError
-from tacit.records.noise.deconvolution import deconvolve
 from tacit.records.noise.stages import StageNoise
 from tacit.registry import register
+
+Spectrum = npt.NDArray[np.complex128]
+
+#: Iterations of the solver at most, and the relative change of the solution at which it stops.
+ROUNDS = 5000
+SETTLED = 1e-9
 
 #: Unknown probabilities that the solver takes on at most.
 MOST = 1_000_000
@@ -54,3 +64,127 @@ class DeconvolutionNoise(StageNoise):
         noise = found.draw(len(released), ctx.rng)
         wanted = original.mean(axis=0) - released.mean(axis=0)
         return noise + (wanted - noise.mean(axis=0))
+
+
+@dataclass(frozen=True)
+class GridNoise:
+    """A distribution of noise on a grid of offsets."""
+
+    #: Offsets in grid steps, one row each.
+    offsets: Ints
+    #: Their probabilities.
+    chance: Floats
+    #: Width of a grid cell in each dimension.
+    step: Floats
+    #: Largest difference between the distribution reached and the one wanted, over all sets of grid
+    #: cells (total variation): 0 is a perfect fit, 1 no fit at all.
+    misfit: float
+
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+        """Return n draws: an offset, and an even draw of the width of a cell about it."""
+        picked = self.offsets[rng.choice(len(self.chance), size=n, p=self.chance)]
+        return (picked + rng.random(picked.shape) - 0.5) * self.step
+
+
+def deconvolve(
+    start: Floats, wanted: Floats, cells: int, tick: Callable[[str, float | None], None]
+) -> GridNoise:
+    """Return the noise E for which ``start`` + E is distributed like ``wanted``, as nearly as the grid allows.
+
+    Noise is an offset by whole cells plus an even draw of the width of a cell, so that no lattice shows. Both
+    samples are counted on a grid of ``cells`` cells a dimension, the start after that even draw. The probabilities f of the offsets
+    (no farther than any record moved) minimise the squared error of f_start * f = f_wanted, f >= 0 and
+    sum f = 1, by accelerated projected gradients; the problem is convex, so that only the stopping rule
+    stands between the answer and the minimum. Convolutions are done by the fast Fourier transform.
+    """
+    low = np.minimum(start.min(axis=0), wanted.min(axis=0))
+    high = np.maximum(start.max(axis=0), wanted.max(axis=0))
+    step = np.where(high > low, (high - low) / cells, 1.0)
+    reach = np.minimum(
+        np.ceil(np.abs(wanted - start).max(axis=0) / step - 1e-9).astype(np.int64), cells - 1
+    )
+    # One cell more at each end, for the even draw.
+    low, cells = low - step, cells + 2
+    a, b = spread_count(start, low, step, cells), compute_grid_shares(wanted, low, step, cells)
+    shape = tuple(int(cells + 2 * r) for r in reach)
+    size = tuple(int(2 * r + 1) for r in reach)
+    # Offsets reach over both ends of the grid: the wanted distribution is 0 there.
+    padded = np.zeros(shape)
+    padded[tuple(slice(int(r), int(r) + cells) for r in reach)] = b
+    f = solve(a, padded, shape, size, tick)
+    blurred = convolve(fft.rfftn(a, shape), f, shape)
+    offsets = np.stack(
+        np.meshgrid(*[np.arange(-r, r + 1) for r in reach], indexing="ij"), axis=-1
+    ).reshape(-1, len(reach))
+    misfit = 0.5 * float(np.abs(blurred - padded).sum())
+    return GridNoise(offsets.astype(np.int64), f.ravel(), step, misfit)
+
+
+def compute_grid_shares(x: Floats, low: Floats, step: Floats, cells: int) -> Floats:
+    """Return the share of the records in each cell of the grid."""
+    at = np.minimum(((x - low) / step).astype(np.int64), cells - 1)
+    flat = np.ravel_multi_index(tuple(at.T), (cells,) * x.shape[1])
+    counts = np.bincount(flat, minlength=cells ** x.shape[1]) / len(x)
+    return np.asarray(counts.reshape((cells,) * x.shape[1]))
+
+
+def spread_count(x: Floats, low: Floats, step: Floats, cells: int) -> Floats:
+    """Return the expected shares in each cell when every record is moved evenly by up to half a cell.
+
+    A record then falls into one of two cells per dimension, with chances linear in its place.
+    """
+    p = x.shape[1]
+    place = (x - low) / step - 0.5
+    below = np.floor(place).astype(np.int64)
+    up = place - below
+    total = np.zeros(cells**p)
+    for corner in itertools.product((0, 1), repeat=p):
+        at = below + np.array(corner)
+        weight = np.where(np.array(corner) == 1, up, 1.0 - up).prod(axis=1)
+        flat = np.ravel_multi_index(tuple(at.T), (cells,) * p)
+        total += np.bincount(flat, weights=weight, minlength=cells**p)
+    return np.asarray((total / len(x)).reshape((cells,) * p))
+
+
+def solve(
+    a: Floats,
+    b: Floats,
+    shape: tuple[int, ...],
+    size: tuple[int, ...],
+    tick: Callable[[str, float | None], None],
+) -> Floats:
+    """Return f on the simplex that minimises the squared error of a * f = b (FISTA with restarts)."""
+    spectrum = fft.rfftn(a, shape)
+    rate = 1.0 / float((np.abs(spectrum) ** 2).max())
+    corner = tuple(slice(0, s) for s in size)
+    f = np.full(size, 1.0 / np.prod(size))
+    ahead, momentum = f, 1.0
+    for turn in range(ROUNDS):
+        if turn % 100 == 0:
+            tick("deconvolving", turn / ROUNDS)
+        error = convolve(spectrum, ahead, shape) - b
+        slope = fft.irfftn(np.conj(spectrum) * fft.rfftn(error, shape), shape)[corner]
+        new = to_simplex(ahead - rate * slope)
+        moved = new - f
+        # Momentum that points uphill is dropped (O'Donoghue, Candès 2015).
+        if float(((ahead - new) * moved).sum()) > 0:
+            momentum = 1.0
+        grown = (1.0 + np.sqrt(1.0 + 4.0 * momentum**2)) / 2.0
+        ahead = new + (momentum - 1.0) / grown * moved
+        f, momentum = new, grown
+        if float(np.abs(moved).sum()) < SETTLED:
+            break
+    return f / f.sum()
+
+
+def convolve(spectrum: Spectrum, f: Floats, shape: tuple[int, ...]) -> Floats:
+    """Return the convolution with f of what has that spectrum."""
+    return np.asarray(fft.irfftn(spectrum * fft.rfftn(f, shape), shape))
+
+
+def to_simplex(v: Floats) -> Floats:
+    """Return the nearest point with entries of at least 0 and sum 1 (Held, Wolfe, Crowder 1974)."""
+    ordered = np.sort(v, axis=None)[::-1]
+    excess = np.cumsum(ordered) - 1.0
+    last = int(np.flatnonzero(ordered * np.arange(1, ordered.size + 1) > excess)[-1])
+    return np.asarray(np.maximum(v - excess[last] / (last + 1), 0.0))

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from tacit.records.noise.stages import Residual, Stage, Staged, as_tuple, check_stages
+from tacit.records.noise.stages import Stage, Staged, WhichResidual, as_tuple, check_stages
 from tacit.registry import register
 from tacit.spec import Method
 
@@ -31,10 +31,7 @@ class MultiStage(Staged):
     stages: Annotated[Sequence[Stage], BeforeValidator(as_tuple)] = Field(
         min_length=2, description="the maskings in order, as a list"
     )
-    residual: Residual = Field(
-        default="reflect",
-        description="reflect masks released minus original, as printed; restore masks original minus released, which protects little",
-    )
+    residual: WhichResidual = "reflect"
 
     techniques: ClassVar[tuple[str, ...]] = ("masking in stages",)
     example: ClassVar[Mapping[str, Any]] = {
@@ -54,7 +51,3 @@ class MultiStage(Staged):
     def sequence(self) -> tuple[Method, ...]:
         """Return the stages in order."""
         return tuple(self.stages)
-
-    def sign(self) -> Residual:
-        """Return which way the residual is taken."""
-        return self.residual

@@ -29,18 +29,13 @@ from tacit.data.microdata import Microdata
 from tacit.errors import InputError
 from tacit.fields import ColumnNames, KeepWhole, Secret
 from tacit.numerics.algebra import dot
-from tacit.numerics.elementary import log
-from tacit.records.noise.draws import (
-    Factors,
-    factor_variance,
-    lognormal_factors,
-    truncated_factors,
-    two_sided_factors,
-)
+from tacit.numerics.elementary import exp, log, log1p, ndtr, ndtri
 from tacit.records.noise.outlier_to_median import nearest_whole
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.stats.moments import TOLERANCE, factor
+
+Factors = Literal["lognormal", "truncated", "two_sided"]
 
 
 @register
@@ -57,7 +52,7 @@ class MultiplicativeNoise(Method):
       that no value is released almost as it is.
 
     Means are unbiased. E(y^2) = (1 + v) E(x^2), so users divide second moments by 1 + v (and products of
-    two columns by 1 + Cov(f1, f2)); :func:`tacit.records.noise.draws.corrected_moments` does it, and v is stated.
+    two columns by 1 + Cov(f1, f2)); :func:`tacit.stats.corrected_moments` does it, and v is stated.
     ``shared`` gives all columns of a record one factor, which keeps ratios and parts of a total;
     ``correlated`` gives the logarithms of the factors the correlations of those of the columns.
 
@@ -180,3 +175,48 @@ def multiply_block(
         noisy = column.values * f
         new[c] = column.restore(nearest_whole(noisy) if column.whole and spec.whole else noisy)
     return Change(new)
+
+
+def lognormal_factors(z: Floats, sd: float) -> Floats:
+    """Return factors of mean 1 and standard deviation sd from standard normal numbers."""
+    log_variance = log1p(sd**2)
+    return np.asarray(exp(np.sqrt(log_variance) * z - log_variance / 2.0))
+
+
+def truncated_factors(u: Floats, sd: float, limit: float) -> Floats:
+    """Return normal factors of mean 1, cut to 1 - limit .. 1 + limit, from uniform numbers."""
+    edge = ndtr(limit / sd)
+    return np.asarray(1.0 + sd * ndtri((1.0 - edge) + u * (2.0 * edge - 1.0)))
+
+
+def two_sided_factors(u: Floats, gap: float, limit: float) -> Floats:
+    """Return factors between gap and limit away from 1, either side as likely, most of them near the gap."""
+    up = u >= 0.5
+    rest = np.where(up, 2.0 * u - 1.0, 2.0 * u)
+    distance = gap + (limit - gap) * (1.0 - np.sqrt(1.0 - rest))
+    return np.asarray(np.where(up, 1.0 + distance, 1.0 - distance))
+
+
+def factor_variance(distribution: Factors, sd: float, gap: float, limit: float) -> float:
+    """Return the variance of the factors."""
+    match distribution:
+        case "lognormal":
+            return sd**2
+        case "truncated":
+            t = limit / sd
+            density = exp(-(t**2) / 2.0) / np.sqrt(2.0 * np.pi)
+            return float(sd**2 * (1.0 - 2.0 * t * density / (2.0 * ndtr(t) - 1.0)))
+        case _:
+            width = limit - gap
+            return gap**2 + 2.0 * gap * width / 3.0 + width**2 / 6.0
+
+
+def corrected_moments(y: Floats, factor_covariance: Floats) -> tuple[Floats, Floats]:
+    """Return mean and covariance of the original, estimated from values that were multiplied by noise.
+
+    With y = x f, f independent of x, of mean 1 and covariance V, E(y_i y_j) = (1 + V_ij) E(x_i x_j), so
+    that the second moments are divided by 1 + V_ij before the means are taken off.
+    """
+    mean = y.mean(axis=0)
+    second = dot(y.T, y) / len(y) / (1.0 + np.asarray(factor_covariance))
+    return mean, (second - np.outer(mean, mean)) * (len(y) / (len(y) - 1.0))

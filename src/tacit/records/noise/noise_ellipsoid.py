@@ -17,7 +17,7 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric
-from tacit.errors import ColumnNotFound, InputError
+from tacit.errors import InputError
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -75,10 +75,7 @@ class NoiseEllipsoid(Measure):
     number_fields = ("columns",)
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> NoiseEllipsoidResult:
-        shared = shared_numeric(other.original, data)
-        absent = [c for c in self.columns if c not in shared]
-        if absent:
-            raise ColumnNotFound(absent, shared, "the numeric columns of original and release")
+        shared = shared_numeric(other.original, data, self.columns)
         columns = list(self.columns) or self.changed(data, other.original, shared)
         both = pairs(other.original, data, columns, self.kind)
         full = np.asarray(~np.isnan(both.before).any(axis=1))

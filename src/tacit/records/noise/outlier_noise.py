@@ -17,12 +17,15 @@ from tacit.data.microdata import Microdata
 from tacit.data.values import target_faults
 from tacit.errors import InputError, SdcError, WeakProtection
 from tacit.fields import ColumnNames, KeepWhole, PositiveFloat, RefuseOrKeep
+from tacit.numerics.algebra import dot, eigvalsh
 from tacit.numerics.elementary import exp, log, ndtri, settle
-from tacit.records.noise.draws import eigenvalue_influence
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.stats.moments import scale_of
 from tacit.stats.robust import mad, robust_distances
+
+#: Covariances decomposed at a time.
+BATCH = 1 << 15
 
 Detector = Literal["mahalanobis", "influence", "univariate", "share"]
 
@@ -187,3 +190,26 @@ def spread_of(x: Floats) -> Floats:
     """Return the robust standard deviation of each column; the classical one where the robust one is 0."""
     robust = mad(x)
     return np.where(robust > 0, robust, x.std(axis=0))
+
+
+def eigenvalue_influence(x: Floats, count: int = 2) -> Floats:
+    """Return the jackknife pseudo-values of the first eigenvalues of the correlation matrix, in their units.
+
+    Entry (i, k) is n - (n - 1) l_k(-i) / l_k with l_k(-i) the eigenvalue without record i, exactly. To
+    first order it is the squared standardised score of the record on component k, so that it behaves like
+    a chi-square with one degree of freedom for normal data.
+    """
+    n, p = x.shape
+    sd = x.std(axis=0, ddof=1)
+    z = (x - x.mean(axis=0)) / np.where(sd > 0, sd, 1.0)
+    covariance = dot(z.T, z) / (n - 1.0)
+    count = min(count, p)
+    whole = eigvalsh(covariance)[::-1][:count]
+    out = np.empty((n, count))
+    for begin in range(0, n, BATCH):
+        d = z[begin : begin + BATCH]
+        without = (n - 1.0) / (n - 2.0) * covariance - n / ((n - 1.0) * (n - 2.0)) * (
+            d[:, :, None] * d[:, None, :]
+        )
+        out[begin : begin + BATCH] = eigvalsh(without)[:, ::-1][:, :count]
+    return np.asarray(n - (n - 1.0) * out / np.where(whole > 0, whole, 1.0))

@@ -12,11 +12,10 @@ from pydantic import Field
 from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.errors import Approximate
-from tacit.numerics.algebra import dot
-from tacit.records.noise.draws import lost_covariance
+from tacit.numerics.algebra import dot, eigh
 from tacit.records.noise.stages import StageNoise
 from tacit.registry import register
-from tacit.stats.moments import exact_moments, factor
+from tacit.stats.moments import TOLERANCE, exact_moments, factor
 
 
 @register
@@ -66,3 +65,18 @@ class RestoringNoise(StageNoise):
             return noise
         noise = exact_moments(noise, released, np.ones(len(noise)), target, kind=self.kind)
         return noise + shift
+
+
+def lost_covariance(original: Floats, released: Floats) -> tuple[Floats, float]:
+    """Return Cov(original) - Cov(released) without its negative part, and the size of that part.
+
+    The size is the largest negative eigenvalue as a share of the largest eigenvalue of the correlations:
+    0 for group means, whose loss is a covariance itself (that within groups).
+    """
+    sd = original.std(axis=0, ddof=1)
+    a, b = ((x - x.mean(axis=0)) / sd for x in (original, released))
+    values, vectors = eigh((dot(a.T, a) - dot(b.T, b)) / (len(a) - 1.0))
+    negative = max(-float(values[0]), 0.0)
+    kept = np.clip(values, 0.0, None)
+    lost = dot(vectors * kept, vectors.T) * np.outer(sd, sd)
+    return lost, negative if negative > TOLERANCE else 0.0

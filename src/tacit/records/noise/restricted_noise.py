@@ -14,7 +14,7 @@ from tacit.data.microdata import Microdata
 from tacit.data.values import Numbers, read_numeric_column
 from tacit.errors import InputError
 from tacit.fields import ColumnNames, KeepWhole, Secret
-from tacit.records.noise.draws import normal_between, restoring_factor
+from tacit.numerics.elementary import ndtr, ndtri
 from tacit.records.noise.outlier_to_median import nearest_whole
 from tacit.registry import register
 from tacit.spec import Method
@@ -108,3 +108,22 @@ class RestrictedNoise(Method):
         base = (1.0 - c) / c * (x - m)
         reach = self.limit * np.abs(x) / c
         return normal_between(rng.random(len(x)), (base - reach) / sd, (base + reach) / sd)
+
+
+def restoring_factor(n: int, share: float) -> float:
+    """Return c with which mean + c (x - mean + e) has the sum of squares of x about its mean, on average.
+
+    For noise e of variance ``share`` times that of x, c^2 = (n - 1) / (n (1 + share) - 1): the noise does
+    not sum to 0 in a sample, which adds to the squares about the old mean (Kim 1986).
+    """
+    return float(np.sqrt((n - 1.0) / (n * (1.0 + share) - 1.0)))
+
+
+def normal_between(u: Floats, low: Floats, high: Floats) -> Floats:
+    """Return standard normal draws within bounds, from uniform numbers."""
+    # Mirrored where both bounds are positive: the lower tail keeps its digits.
+    flip = low > 0
+    a = ndtr(np.where(flip, -high, low))
+    b = ndtr(np.where(flip, -low, high))
+    z = ndtri(a + u * (b - a))
+    return np.asarray(np.clip(np.where(flip, -z, z), low, high))

@@ -28,6 +28,12 @@ from tacit.stats.moments import scale_of
 from tacit.stats.shape import skewness
 
 Residual = Literal["reflect", "restore"]
+WhichResidual = Annotated[
+    Residual,
+    Field(
+        description="reflect masks released minus original, as printed; restore masks original minus released, which protects little"
+    ),
+]
 
 #: Released records whose nearest original is looked up at most, when linkage is measured.
 LINKED = 20_000
@@ -119,23 +125,15 @@ class Nesting(Method):
 
 @dataclass(frozen=True, repr=False)
 class StageResult:
-    """What one stage did; the arrays hold values of records, keep them inside.
+    """What one stage did; the arrays hold values of records, keep them inside."""
 
-    Attributes
-    ----------
-    kind
-        The method.
-    masked
-        What the method returned: the masked data for the first stage, else the masked residual.
-    released
-        The data after this stage: X_k.
-    details
-        What the method noted.
-    """
-
+    #: The method.
     kind: str
+    #: What the method returned: the masked data for the first stage, else the masked residual.
     masked: Floats
+    #: The data after this stage: X_k.
     released: Floats
+    #: What the method noted.
     details: Mapping[str, Any]
 
     def groups(self) -> Ints:
@@ -162,8 +160,9 @@ class Staged(Nesting):
         raise NotImplementedError
 
     def sign(self) -> Residual:
-        """Return which way the residual is taken."""
-        return "reflect"
+        """Return which way the residual is taken, where a method leaves it to a parameter."""
+        sign: Residual = getattr(self, "residual", "reflect")
+        return sign
 
     # -- checks ------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from tacit.records.noise.stages import Residual, Stage, Staged, check_stages, micz
+from tacit.records.noise.stages import Stage, Staged, WhichResidual, check_stages, micz
 from tacit.registry import register
 from tacit.spec import Method
 
@@ -40,10 +40,7 @@ class TwoStage(Staged):
         description="the first masking; by default microaggregation by z-scores with k = 3",
     )
     second: Stage = Field(description="the masking of the difference that the first one made")
-    residual: Residual = Field(
-        default="reflect",
-        description="reflect masks released minus original, as printed; restore masks original minus released, which protects little",
-    )
+    residual: WhichResidual = "reflect"
 
     techniques: ClassVar[tuple[str, ...]] = ("masking in stages",)
     example: ClassVar[Mapping[str, Any]] = {
@@ -59,7 +56,3 @@ class TwoStage(Staged):
     def sequence(self) -> tuple[Method, ...]:
         """Return the stages in order."""
         return (self.first or micz(), self.second)
-
-    def sign(self) -> Residual:
-        """Return which way the residual is taken."""
-        return self.residual

@@ -184,26 +184,11 @@ def swap_partners(
 ) -> tuple[Ints, Ints, int]:
     """Return with whom each household exchanges its place, and the profile it was matched by.
 
-    Parameters
-    ----------
-    areas
-        The area of each household on each level, broadest first; one column per level.
-    make_ups
-        What partners must share, one array per profile; profiles are tried in order.
-    must
-        Which households must move across which level.
-    risk
-        Weight with which households are drawn and serve as partners on each level.
-    share
-        Share of the households of each lowest area that moves.
-    rng, tick
-        Random numbers; called with the share of the work that is done.
-
-    Returns
-    -------
-    partners, profiles, unmet
-        A household that stays is its own partner, and has the profile -1; ``unmet`` counts the exchanges
-        that the share asks for and that found no partner.
+    ``areas`` holds the area of each household on each level, broadest first, and ``make_ups`` what partners must
+    share, one array per profile, tried in order. ``must`` says who must move across which level, ``risk`` is the
+    weight with which households are drawn and serve as partners there, and ``share`` of the households of each
+    lowest area moves. A household that stays is its own partner, and has the profile -1; the last number counts the
+    exchanges that the share asks for and that found no partner.
     """
     n, levels = areas.shape
     partner, profile = np.arange(n), np.full(n, -1)
@@ -212,13 +197,19 @@ def swap_partners(
         for p, make_up in enumerate(make_ups):
             tick((level + p / len(make_ups)) / (levels + 1))
             left = needed & (partner == np.arange(n))
-            moved = move_required(areas, make_up, level, left, risk[:, level], partner, rng)
+            no_limit = np.zeros(n, dtype=np.int64), np.full(1, n, dtype=np.int64)
+            moved = move_households(
+                areas, make_up, level, left, no_limit, risk[:, level], partner, rng, required=True
+            )
             profile[moved] = p
     quota_of, quota = areas[:, -1], quotas(areas[:, -1], partner, share, rng)
     for _ in range(2):
         for p, make_up in enumerate(make_ups):
             tick((levels + p / len(make_ups)) / (levels + 1))
-            moved = move_share(areas, make_up, quota_of, quota, risk[:, -1], partner, rng)
+            who = (partner == np.arange(n)) & (quota[quota_of] > 0)
+            moved = move_households(
+                areas, make_up, levels - 1, who, (quota_of, quota), risk[:, -1], partner, rng
+            )
             profile[moved] = p
         # What some areas could not do is done by whichever can.
         quota_of, quota = np.zeros_like(quota_of), quota.sum(keepdims=True)
@@ -226,103 +217,64 @@ def swap_partners(
     return partner, profile, int(quota[0])
 
 
-def move_required(
+def move_households(
     areas: Ints,
     make_up: Ints,
     level: int,
-    needed: Flags,
+    who: Flags,
+    quotas_left: tuple[Ints, Ints],
     risk: Floats,
     partner: Ints,
     rng: np.random.Generator,
+    *,
+    required: bool = False,
 ) -> Flags:
-    """Move households that must cross a level, as many as can; return who moved."""
-    stay = partner == np.arange(len(partner))
-    if not needed.any():
+    """Move some households across a level while the quotas of their areas last; return who moved.
+
+    Those that are ``required`` to move and are left without a partner may undo other exchanges.
+    """
+    everyone = np.arange(len(partner))
+    stay = partner == everyone
+    if not who.any():
         return np.zeros(len(partner), dtype=bool)
-    line = Line(areas, make_up, level, partner)
-    candidates = line.drawn(needed, risk, rng)
-    nobody = np.zeros(len(partner), dtype=np.int64)
-    many = np.full(1, len(partner), dtype=np.int64)
-    KERNELS.pick(20 * len(partner))["pair_places"](
-        candidates,
-        nobody,
-        many,
-        *line.bounds,
-        line.weights(risk),
-        line.partner,
-        rng.random(len(candidates)),
-    )
-    fresh = (line.partner != np.arange(len(partner))) & stay[line.order]
-    stuck = np.sort(candidates[line.partner[candidates] == candidates])
-    group, _, area = line.bounds
-    KERNELS.pick(20 * len(partner))["repair"](
-        stuck, needed[line.order], group, area, fresh, line.partner
-    )
-    return line.settle(partner) & stay
+    order, bounds = line_up(areas, make_up, level)
+    place = np.empty_like(order)
+    place[order] = everyone
+    beside, risk = place[partner[order]], risk[order]
+    candidates = draw_places(who[order], risk, rng)
+    weights = np.maximum(1, np.rint(risk / max(float(risk.max()), 1e-300) * UNIT)).astype(np.int64)
+    quota_of, quota = quotas_left
+    chances = rng.random(len(candidates))
+    kernels = KERNELS.pick(20 * len(partner))
+    kernels["pair_places"](candidates, quota_of[order], quota, *bounds, weights, beside, chances)
+    if required:
+        fresh = (beside != everyone) & stay[order]
+        stuck = np.sort(candidates[beside[candidates] == candidates])
+        group, _, area = bounds
+        kernels["repair"](stuck, who[order], group, area, fresh, beside)
+    partner[order] = order[beside]
+    return np.asarray((partner != everyone) & stay)
 
 
-def move_share(
-    areas: Ints,
-    make_up: Ints,
-    quota_of: Ints,
-    quota: Ints,
-    risk: Floats,
-    partner: Ints,
-    rng: np.random.Generator,
-) -> Flags:
-    """Move as many households across the lowest level as the quotas say; return who moved."""
-    stay = partner == np.arange(len(partner))
-    if not quota.any():
-        return np.zeros(len(partner), dtype=bool)
-    line = Line(areas, make_up, areas.shape[1] - 1, partner)
-    candidates = line.drawn(stay & (quota[quota_of] > 0), risk, rng)
-    KERNELS.pick(20 * len(partner))["pair_places"](
-        candidates,
-        quota_of[line.order],
-        quota,
-        *line.bounds,
-        line.weights(risk),
-        line.partner,
-        rng.random(len(candidates)),
-    )
-    return line.settle(partner) & stay
+def line_up(areas: Ints, make_up: Ints, level: int) -> tuple[Ints, tuple[Ints, ...]]:
+    """Return the order of households by make-up, wider area and area, and the stretches that share them."""
+    wider = areas[:, level - 1] if level else np.zeros(len(areas), dtype=np.int64)
+    keys = (areas[:, level], wider, make_up)
+    order: Ints = np.lexsort(keys)
+    changes = [np.diff(key[order]) != 0 for key in reversed(keys)]
+    cuts = np.logical_or.accumulate(changes, axis=0)
+    return order, tuple(find_stretches(c) for c in cuts)
 
 
-class Line:
-    """Households in the order of (make-up, wider area, area), with the stretches that they share."""
+def draw_places(who: Flags, risk: Floats, rng: np.random.Generator) -> Ints:
+    """Return some places in random order, riskier ones earlier by chance.
 
-    def __init__(self, areas: Ints, make_up: Ints, level: int, partner: Ints) -> None:
-        wider = areas[:, level - 1] if level else np.zeros(len(areas), dtype=np.int64)
-        keys = (areas[:, level], wider, make_up)
-        self.order: Ints = np.lexsort(keys)
-        self.place: Ints = np.empty_like(self.order)
-        self.place[self.order] = np.arange(len(self.order))
-        self.partner: Ints = self.place[partner[self.order]]
-        changes = [np.diff(key[self.order]) != 0 for key in reversed(keys)]
-        cuts = np.logical_or.accumulate(changes, axis=0)
-        self.bounds: tuple[Ints, ...] = tuple(find_stretches(c) for c in cuts)
-
-    def weights(self, risk: Floats) -> Ints:
-        """Return whole weights of at least 1, in proportion to risk, in the order of the line."""
-        top = max(float(risk.max()), 1e-300)
-        return np.maximum(1, np.rint(risk[self.order] / top * UNIT)).astype(np.int64)
-
-    def drawn(self, who: Flags, risk: Floats, rng: np.random.Generator) -> Ints:
-        """Return the places of some households in random order, riskier ones earlier by chance.
-
-        Sorting exponential draws divided by weights draws without replacement in proportion to the
-        weights (Efraimidis, Spirakis 2006).
-        """
-        places = np.flatnonzero(who[self.order])
-        speed = np.maximum(risk[self.order][places], 1e-12)
-        return np.asarray(
-            places[np.argsort(rng.exponential(size=len(places)) / speed, kind="stable")]
-        )
-
-    def settle(self, partner: Ints) -> Flags:
-        """Write the partners back by household; return who has one."""
-        partner[self.order] = self.order[self.partner]
-        return np.asarray(partner != np.arange(len(partner)))
+    Sorting exponential draws divided by weights draws without replacement in proportion to the weights
+    (Efraimidis, Spirakis 2006).
+    """
+    places = np.flatnonzero(who)
+    speed = np.maximum(risk[places], 1e-12)
+    return np.asarray(places[np.argsort(rng.exponential(size=len(places)) / speed, kind="stable")])
 
 
 def find_stretches(cut: Flags) -> Ints:

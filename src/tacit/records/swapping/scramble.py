@@ -12,14 +12,19 @@ import pyarrow as pa
 from tacit.context import Context
 from tacit.data.in_blocks import Change, Draws, change_records, draws_of, ticker
 from tacit.data.microdata import Microdata
-from tacit.data.values import unused_row_number
+from tacit.data.values import drop_stale_descriptions, unused_row_number
 from tacit.engine.arrow import set_columns
 from tacit.engine.base import ROW
 from tacit.engine.blocks import split
 from tacit.engine.memory import held_table, reorder_held
+from tacit.engine.names import aggregate
 from tacit.engine.relational import N, counts
 from tacit.registry import register
 from tacit.spec import Method
+
+FIRST = "__first__"
+#: Steps after which the values of their columns have nothing to do with the order of the source.
+GIVES_NEW_VALUES = frozenset({"pseudonymise", "substitute"})
 
 TICKET, BUCKET, START, RANK = "__ticket__", "__bucket__", "__start__", "__rank__"
 #: Tickets are ranked in 4,096 parts, so that no worker has to sort all of them.
@@ -93,3 +98,40 @@ def scramble_in_memory(
     assert moved is not None
     rows = pa.array(unused_row_number(data) + np.arange(len(order), dtype=np.int64))
     return data.with_table(set_columns(moved, {ROW: rows}))
+
+
+def released_order(data: Microdata, ctx: Context) -> Microdata:
+    """Return the records in a drawn order, and the households numbered in that order.
+
+    Whoever holds two releases in the order of the source joins them line by line, and numbers that were given
+    along streets or by date of entry show the order as well. The numbers of households that a step has given
+    on purpose, such as pseudonyms that link two files, stay as they are.
+    """
+    drawn = data if renumbered_columns(data) else scrambled_order(data, ctx)
+    home = data.household
+    return (
+        drawn if home is None or home in replaced_columns(data) else number_households(drawn, home)
+    )
+
+
+def renumbered_columns(data: Microdata) -> set[str]:
+    """Return the household columns that a step has numbered in an order of its own, which the release keeps."""
+    return {c for a in data.history for c in a.details.get("new_numbers", ())}
+
+
+def replaced_columns(data: Microdata) -> set[str]:
+    """Return the columns whose values a step has replaced by others that tell nothing of the source's order."""
+    given = {
+        c for a in data.history if a.kind in GIVES_NEW_VALUES for c in a.details.get("columns", ())
+    }
+    return given | renumbered_columns(data)
+
+
+def number_households(data: Microdata, home: str) -> Microdata:
+    """Return the data with households numbered 1, 2, ... as they first occur; a missing one stays missing."""
+    known = data.frame.filter(~nw.col(home).is_null())
+    firsts = aggregate(known.select(home, ROW), [home], nw.col(ROW).min().alias(FIRST))
+    found = data.engine.to_arrow(firsts.select(home, FIRST)).sort_by(FIRST)
+    number = pa.array(np.arange(1, found.num_rows + 1, dtype=np.int64))
+    mapping = pa.table({"old": found.column(home), "new": number})
+    return drop_stale_descriptions(data.recode(home, mapping).materialise(), [home])

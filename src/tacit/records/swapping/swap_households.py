@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import not_numeric, read_numeric_column
+from tacit.data.values import classes, not_numeric, read_numeric_column
 from tacit.engine.codes import dense_ids, densify
 from tacit.errors import (
     DisclosureRefused,
@@ -27,6 +27,7 @@ from tacit.errors import (
 )
 from tacit.fields import ColumnName, ColumnNames, HouseholdColumn, PositiveInt, Probability, Secret
 from tacit.numerics.algebra import norm
+from tacit.records.swapping.swap import rank_in_group
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.treatment import OnHousehold
@@ -154,16 +155,14 @@ class SwapHouseholds(Method):
             **({"near": list(self.near)} if self.near else {}),
             targeted=self.targeted,
         )
-        home = self.household or data.household
-        assert home is not None
-        homes = households(code_tuples(data, [home])[0], data.column(home).is_null().to_numpy())
+        homes = homes_of(data, self.household)
         if not homes.n:
             return data
-        place = constant(code_tuples(data, self.columns)[0], homes, "columns")
-        broad = constant(code_tuples(data, self.within)[0], homes, "within")
-        make_up = composition(homes, code_tuples(data, self.match)[0], self.size_band)
+        place = constant(self.kind, classes(data, self.columns)[0], homes, "columns")
+        broad = constant(self.kind, classes(data, self.within)[0], homes, "within")
+        make_up = composition(homes, classes(data, self.match)[0], self.size_band)
         group, _ = dense_ids([broad, make_up], [int(broad.max()) + 1, int(make_up.max()) + 1])
-        constant(code_tuples(data, self.along)[0], homes, "along")
+        constant(self.kind, classes(data, self.along)[0], homes, "along")
         near = self.household_means(data, homes)
         ctx.tick("pairing households")
         partner = partners(group, place, self.share, self.risky(data, homes), ctx.rng, near)
@@ -185,13 +184,7 @@ class SwapHouseholds(Method):
                 WeakProtection,
                 stacklevel=4,
             )
-        source = np.where(
-            partner[homes.of] == homes.of,
-            np.arange(len(homes.of)),
-            homes.first[partner[homes.of]],
-        )
-        table = data.to_arrow(self.moved)
-        return data.replace({c: table.column(c).take(pa.array(source)) for c in self.moved})
+        return exchanged(data, self.moved, homes, partner)
 
     def household_means(self, data: Microdata, homes: Households) -> Floats:
         """Return the mean of each column of ``near`` by household, standardised; one that is not known counts as average."""
@@ -213,8 +206,8 @@ class SwapHouseholds(Method):
         """Return which households have a member in a small class on the keys."""
         if not self.targeted:
             return np.zeros(homes.n, dtype=bool)
-        classes, n = code_tuples(data, data.keys)
-        small = np.bincount(classes, minlength=n)[classes] <= self.small
+        cell, n = classes(data, data.keys)
+        small = np.bincount(cell, minlength=n)[cell] <= self.small
         return np.bincount(homes.of, small, minlength=homes.n) > 0
 
 
@@ -231,12 +224,32 @@ class Households:
         return len(self.first)
 
 
-def code_tuples(data: Microdata, columns: Sequence[str]) -> tuple[Ints, int]:
-    """Return one number per record for the values of several columns together, and how many there are."""
-    if not columns:
-        return np.zeros(len(data), dtype=np.int64), 1
-    codes = [data.codes(c) for c in columns]
-    return dense_ids([c.codes for c in codes], [c.size for c in codes])
+def homes_of(data: Microdata, column: str | None) -> Households:
+    """Return the households, by default the declared ones; without any, every record is one."""
+    column = column or data.household
+    if column is None:
+        return Households(np.arange(len(data)), np.arange(len(data)))
+    return households(classes(data, [column])[0], data.column(column).is_null().to_numpy())
+
+
+def constant(kind: str, codes: Ints, homes: Households, what: str) -> Ints:
+    """Return the value of each household, or say that its members differ."""
+    values = codes[homes.first]
+    if np.any(codes != values[homes.of]):
+        raise InputError(
+            f"{kind}: members of one household differ in {what}; households that live in one place are needed"
+        )
+    return values
+
+
+def exchanged(
+    data: Microdata, columns: Sequence[str], homes: Households, partner: Ints
+) -> Microdata:
+    """Return the data in which each household has its partner's values of some columns."""
+    moves = (partner != np.arange(homes.n))[homes.of]
+    source = pa.array(np.where(moves, homes.first[partner[homes.of]], np.arange(len(homes.of))))
+    table = data.to_arrow(columns)
+    return data.replace({c: table.column(c).take(source) for c in columns})
 
 
 def households(codes: Ints, alone: Flags) -> Households:
@@ -246,17 +259,6 @@ def households(codes: Ints, alone: Flags) -> Households:
     first = np.zeros(n, dtype=np.int64)
     first[own[::-1]] = np.arange(len(own))[::-1]
     return Households(own, first)
-
-
-def constant(codes: Ints, homes: Households, what: str) -> Ints:
-    """Return the value of each household, or say that its members differ."""
-    values = codes[homes.first]
-    if np.any(codes != values[homes.of]):
-        raise InputError(
-            f"swap_households: members of one household differ in {what}; households that live in "
-            "one place are needed"
-        )
-    return values
 
 
 def composition(homes: Households, kinds: Ints, size_band: int) -> Ints:
@@ -366,23 +368,14 @@ def pairs(
     size = np.bincount(group)
     moving = np.minimum(2 * np.bincount(group, drawn).astype(np.int64), size // 2 * 2)
     order = np.lexsort((rank, group))
-    movers = order[place_in_run(group[order]) < moving[group[order]]]
+    movers = order[rank_in_group(group[order]) < moving[group[order]]]
     shuffled = rng.permutation(int(place.max()) + 1)[place]
     movers = movers[np.lexsort((rng.random(len(movers)), shuffled[movers], group[movers]))]
-    seat, half = place_in_run(group[movers]), moving[group[movers]] // 2
+    seat, half = rank_in_group(group[movers]), moving[group[movers]] // 2
     ahead = np.flatnonzero(seat < half)
     first, second = movers[ahead], movers[ahead + half[ahead]]
     apart = place[first] != place[second]
     return first[apart], second[apart]
-
-
-def place_in_run(ordered: Ints) -> Ints:
-    """Return 0, 1, ... within each run of equal numbers."""
-    n = len(ordered)
-    if not n:
-        return np.zeros(0, dtype=np.int64)
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    return np.arange(n) - np.repeat(starts, np.diff(np.r_[starts, n]))
 
 
 def near_pairs(

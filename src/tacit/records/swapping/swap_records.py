@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import read_numeric_column
+from tacit.data.values import classes, read_numeric_column
 from tacit.engine.codes import dense_ids
 from tacit.errors import (
     DisclosureRefused,
@@ -25,7 +24,13 @@ from tacit.errors import (
 )
 from tacit.fields import ColumnName, ColumnNames, NaturalInt, PositiveInt, Probability, Secret
 from tacit.records.swapping.record_pairs import swap_partners
-from tacit.records.swapping.swap_households import Households, code_tuples, composition, households
+from tacit.records.swapping.swap_households import (
+    Households,
+    composition,
+    constant,
+    exchanged,
+    homes_of,
+)
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.treatment import OnHousehold
@@ -175,9 +180,9 @@ class SwapRecords(Method):
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         if not len(data):
             return data
-        homes = self.homes(data)
+        homes = homes_of(data, self.household)
         areas = self.areas(data, homes)
-        self.constant(code_tuples(data, self.carry_along)[0], homes, "carry_along")
+        constant(self.kind, classes(data, self.carry_along)[0], homes, "the columns of carry_along")
         if (areas[:, -1] == areas[0, -1]).all():
             raise Infeasible(
                 "swap_records: all households live in one area, so that none can move. Name a finer geography."
@@ -197,42 +202,20 @@ class SwapRecords(Method):
         check_partners(partner, areas, self.make_up(data, homes, common))
         self.report(partner, profile, areas, must, ctx)
         self.warn(unmet, must, areas[partner] != areas)
-        source = np.where(
-            partner[homes.of] == homes.of,
-            np.arange(len(homes.of)),
-            homes.first[partner[homes.of]],
-        )
-        moving = (*self.hierarchy, *self.carry_along)
-        table = data.to_arrow(moving)
-        return data.replace({c: table.column(c).take(pa.array(source)) for c in moving})
-
-    def homes(self, data: Microdata) -> Households:
-        """Return the households; without a column for them every record is one."""
-        column = self.household or data.household
-        n = len(data)
-        if column is None:
-            return Households(np.arange(n), np.arange(n))
-        return households(code_tuples(data, [column])[0], data.column(column).is_null().to_numpy())
+        return exchanged(data, self.targets(data), homes, partner)
 
     def areas(self, data: Microdata, homes: Households) -> Ints:
         """Return the area of each household on each level; a finer area lies within one broader area."""
-        levels = [code_tuples(data, self.hierarchy[: i + 1])[0] for i in range(len(self.hierarchy))]
-        return np.column_stack([self.constant(level, homes, "hierarchy") for level in levels])
-
-    def constant(self, codes: Ints, homes: Households, what: str) -> Ints:
-        """Return the value of each household, or say that its members differ."""
-        values = codes[homes.first]
-        if np.any(codes != values[homes.of]):
-            raise InputError(
-                f"swap_records: members of one household differ in the columns of {what}; households that live in one place are needed"
-            )
-        return values
+        levels = [classes(data, self.hierarchy[: i + 1])[0] for i in range(len(self.hierarchy))]
+        return np.column_stack(
+            [constant(self.kind, level, homes, "the columns of hierarchy") for level in levels]
+        )
 
     def make_up(self, data: Microdata, homes: Households, columns: Any) -> Ints:
         """Return what partners must share on some columns."""
         largest = int(np.bincount(homes.of).max())
         band = largest if self.size_band is None else self.size_band
-        return composition(homes, code_tuples(data, columns)[0], band)
+        return composition(homes, classes(data, columns)[0], band)
 
     def risks(self, data: Microdata, homes: Households, areas: Ints) -> tuple[Floats, Flags]:
         """Return the risk of each household on each level, and whether it must move across it."""
@@ -244,7 +227,7 @@ class SwapRecords(Method):
             return risk, (risk >= self.threshold) & (risk > 0)
         if not self.k:
             return risk, np.zeros((homes.n, levels), dtype=bool)
-        values, size = code_tuples(data, self.counted(data))
+        values, size = classes(data, self.counted(data))
         for level in range(levels):
             place = areas[:, level][homes.of]
             cell, cells = dense_ids([place, values], [int(place.max()) + 1, size])

@@ -19,7 +19,7 @@ from tacit.engine.base import ROW
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnNames, PositiveInt
 from tacit.numerics.algebra import cholesky, dot, solve
-from tacit.records.swapping.shuffling import refine_scores, repair_correlations, standard, with_ones
+from tacit.records.swapping.shuffle import refine_scores, repair_correlations, standard, with_ones
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.stats.moments import factor

@@ -16,7 +16,7 @@ from tacit.arrays import Flags, Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric
-from tacit.errors import ColumnNotFound, InputError, InvalidParameter
+from tacit.errors import InputError, InvalidParameter
 from tacit.fields import ColumnName, PositiveFloat, Secret
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -91,10 +91,7 @@ class IndexDisclosure(Measure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> IndexDisclosureResult:
         original = other.original
-        shared = shared_numeric(original, data)
-        absent = [c for c in self.columns if c not in shared]
-        if absent:
-            raise ColumnNotFound(absent, shared, "the numeric columns of original and release")
+        shared = shared_numeric(original, data, self.columns)
         both = pairs(original, data, shared, self.kind)
         before, after = both.before[both.old], both.after[both.new]
         x = dict(zip(shared, before.T, strict=True))
@@ -190,25 +187,17 @@ class IndexDisclosure(Measure):
 
 @dataclass(frozen=True)
 class ColumnRisk:
-    """Risk of one column.
+    """Risk of one column."""
 
-    Attributes
-    ----------
-    variance
-        Variance of the original values.
-    reads, bayes, all
-        R of the intruder who reads the value; who also knows the distribution; who uses all columns.
-    median
-        1 / (tau_hat - tau)^2 of the median record.
-    exact
-        Share of the records whose true value is released.
-    """
-
+    #: Variance of the original values.
     variance: float
+    #: R of the intruder who reads the value; who also knows the distribution; who uses all columns.
     reads: float
     bayes: float
     all: float
+    #: 1 / (tau_hat - tau)^2 of the median record.
     median: float
+    #: Share of the records whose true value is released.
     exact: float
 
     def relative(self, risk: float) -> float:

@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.block import shared_maskable
 from tacit.data.microdata import Microdata
@@ -83,17 +84,9 @@ class IntervalDisclosure(Measure):
     def _measure(
         self, data: Microdata, other: Companions, ctx: Context
     ) -> IntervalDisclosureResult:
-        original = other.original
-        check_shared(self.columns, original, data)
-        shared = list(self.columns) or shared_maskable(original, data)
-        if not shared:
-            raise InputError(f"{self.kind} needs a numeric column that original and release share")
-        both = pairs(original, data, shared, self.kind)
-        if len(both.old) == 0:
+        columns, before, after = read_both(self.columns, other.original, data, self.kind)
+        if len(before) == 0:
             raise InputError(f"{self.kind} needs records that are in original and release")
-        columns = self.columns or tuple(changed_columns(shared, both)) or tuple(shared)
-        at = [shared.index(c) for c in columns]
-        before, after = both.before[both.old][:, at], both.after[both.new][:, at]
         measured = known_scale(after if self.spread == "released" else before)
         ctx.tick("intervals", None)
         needed = {
@@ -149,6 +142,20 @@ class IntervalDisclosure(Measure):
             by_column={c: shares[c] for c in columns},
             interval=self.interval,
         )
+
+
+def read_both(
+    asked: tuple[str, ...], original: Microdata, released: Microdata, kind: str
+) -> tuple[tuple[str, ...], Floats, Floats]:
+    """Return the columns looked at, and their numbers before and after for the records in both files."""
+    check_shared(asked, original, released)
+    shared = list(asked) or shared_maskable(original, released)
+    if not shared:
+        raise InputError(f"{kind} needs a numeric column that original and release share")
+    both = pairs(original, released, shared, kind)
+    columns = asked or tuple(changed_columns(shared, both)) or tuple(shared)
+    at = [shared.index(c) for c in columns]
+    return columns, both.before[both.old][:, at], both.after[both.new][:, at]
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,15 +14,13 @@ from scipy.spatial import cKDTree
 
 from tacit.arrays import Flags, Floats
 from tacit.context import Context
-from tacit.data.block import shared_maskable
 from tacit.data.microdata import Microdata
-from tacit.data.paired import pairs
 from tacit.errors import InputError
 from tacit.fields import ColumnsLookedAt, PositiveFloat
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.linkage.linking import changed_columns, check_shared
 from tacit.records.linkage.metrics import known_scale
+from tacit.records.values.interval_disclosure import read_both
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -77,15 +75,7 @@ class RobustDisclosure(Measure):
     number_fields = ("columns",)
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> RobustDisclosureResult:
-        original = other.original
-        check_shared(self.columns, original, data)
-        shared = list(self.columns) or shared_maskable(original, data)
-        if not shared:
-            raise InputError(f"{self.kind} needs a numeric column that original and release share")
-        both = pairs(original, data, shared, self.kind)
-        columns = self.columns or tuple(changed_columns(shared, both)) or tuple(shared)
-        at = [shared.index(c) for c in columns]
-        before, after = both.before[both.old][:, at], both.after[both.new][:, at]
+        columns, before, after = read_both(self.columns, other.original, data, self.kind)
         complete: Flags = np.asarray(np.isfinite(np.hstack([before, after])).all(axis=1))
         if complete.sum() < 3:
             raise InputError(f"{self.kind} needs at least three records complete in both files")

@@ -15,7 +15,7 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import Pairs, pairs, shared_numeric
-from tacit.errors import ColumnNotFound, InputError
+from tacit.errors import InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -80,10 +80,7 @@ class ValueDisclosure(Measure):
         return self
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> ValueDisclosureResult:
-        shared = shared_numeric(other.original, data)
-        absent = [c for c in self.columns if c not in shared]
-        if absent:
-            raise ColumnNotFound(absent, shared, "the numeric columns of original and release")
+        shared = shared_numeric(other.original, data, self.columns)
         both = pairs(other.original, data, shared, self.kind)
         before, after = both.before[both.old], both.after[both.new]
         differ = find_changed_columns(shared, before, after)

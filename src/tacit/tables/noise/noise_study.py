@@ -23,7 +23,7 @@ from tacit.engine.codes import group_ids
 from tacit.errors import InputError, InvalidParameter
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.noise.split_noise import SplitNoise, multipliers, random_directions
+from tacit.records.noise.noise_before_tabulation import SplitNoise, multipliers, random_directions
 from tacit.result import Result
 
 

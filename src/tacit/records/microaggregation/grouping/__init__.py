@@ -12,7 +12,7 @@ from __future__ import annotations
 from tacit.public import publish
 from tacit.records.microaggregation.grouping.loss import Loss, group_means, group_sizes, loss
 
-_HOMES = {"two_microaggregation": "tacit.records.microaggregation.grouping.factor"}
+_HOMES = {"two_microaggregation": "tacit.records.microaggregation.two_approximation"}
 
 __all__ = ["Loss", "group_means", "group_sizes", "loss", *_HOMES]  # noqa: PLE0604
 __getattr__, __dir__ = publish("microaggregation", _HOMES, globals())

@@ -33,22 +33,9 @@ def aggregate(
 ) -> Floats:
     """Return the aggregate of each column in each group, one row per group.
 
-    Parameters
-    ----------
-    x
-        One row per record.
-    labels
-        The group of each record: 0, 1, ..., each in use.
-    how
-        ``mean``; ``median``; ``trimmed``: the mean without the records that make up a share ``trim`` of the
-        group at each end; ``one_step``: the mean after values beyond median +- c MAD are set to that limit;
-        ``m_estimate``: Huber's mean, clipped at 1.5 MADs.
-    weights
-        One a record, all above 0.
-    trim
-        Share cut at each end, in [0, 0.5).
-    c
-        Reach of the one-step mean.
+    ``mean``; ``median``; ``trimmed``: the mean without the records that make up a share ``trim`` of the group at
+    each end; ``one_step``: the mean after values beyond median +- c MAD are set to that limit; ``m_estimate``:
+    Huber's mean, clipped at 1.5 MADs. Labels are 0, 1, ..., each in use; weights are above 0.
     """
     if how == "mean":
         return group_means(x, labels, weights)
@@ -115,23 +102,15 @@ def huber(values: Segments, middle: Floats, spread: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Segments:
-    """Values sorted within groups that stand one after the other.
+    """Values sorted within groups that stand one after the other."""
 
-    Attributes
-    ----------
-    values
-        The values, ascending within each segment.
-    weights
-        Their weights.
-    group
-        The segment of each value.
-    starts
-        Where each segment begins.
-    """
-
+    #: The values, ascending within each segment.
     values: Floats
+    #: Their weights.
     weights: Floats
+    #: The segment of each value.
     group: Ints
+    #: Where each segment begins.
     starts: Ints
 
     @classmethod

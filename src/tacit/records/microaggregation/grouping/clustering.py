@@ -16,17 +16,18 @@ Caliński, Harabasz (1974), A dendrite method for cluster analysis, Communicatio
 
 from __future__ import annotations
 
+import threading
+import warnings
 from collections.abc import Callable, Sequence
+from types import TracebackType
 from typing import Any, Literal
 
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.errors import InputError, require
+from tacit.errors import InputError, SdcWarning, require
 from tacit.numerics.elementary import log
-from tacit.records.microaggregation.grouping.loss import Tick, group_means
-from tacit.records.microaggregation.grouping.silence import Silence
-from tacit.records.microaggregation.grouping.sorting import by_score
+from tacit.records.microaggregation.grouping.loss import group_means, number_through, parts_of
 from tacit.stats.moments import scale_of
 
 Cluster = Literal["gmm", "kmeans", "medoids", "hierarchical"]
@@ -39,54 +40,49 @@ FIT_RECORDS = 20_000
 TREE_RECORDS = 3_000
 PAM_RECORDS = 500
 CLARA_SAMPLES = 5
+
+
+class Silence:
+    """Ignores all warnings but tacit's own while any thread is within it; the last one out restores the filters.
+
+    ``warnings.catch_warnings`` puts back what it found: of two threads the one that ends last would put back the
+    other's silence, for the whole process and for ever.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._within = 0
+        self._filters = warnings.catch_warnings()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._within += 1
+            if self._within == 1:
+                self._filters = warnings.catch_warnings()
+                self._filters.__enter__()
+                warnings.simplefilter("ignore")
+                warnings.simplefilter("always", SdcWarning)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._lock:
+            self._within -= 1
+            if not self._within:
+                self._filters.__exit__(kind, error, trace)
+
+
 #: Strata are clustered side by side, in threads.
 SILENCE = Silence()
 
 
-def influence(
-    x: Floats,
-    k: int,
-    *,
-    cluster: Cluster = "gmm",
-    clusters: int | None = None,
-    transform: Transform = "none",
-    rng: np.random.Generator,
-    tick: Tick,
-    names: Sequence[str] = (),
-) -> Ints:
-    """Return blocks within clusters, each sorted by its most influential column.
-
-    That is the column with the largest absolute standardised mean in the cluster. The columns come in
-    their own units.
-    """
-    found = cluster_labels(
-        x, k, cluster=cluster, clusters=clusters, transform=transform, rng=rng, names=names
-    )
-    z = scale_of(x).there(x)
-
-    def sorted_blocks(part: Floats) -> Ints:
-        tick("forming groups", None)
-        return by_score(part[:, np.abs(part.mean(axis=0)).argmax()], k)
-
-    return group_within_clusters(z, found, sorted_blocks)
-
-
 def group_within_clusters(z: Floats, clusters: Ints, group: Callable[[Floats], Ints]) -> Ints:
     """Return the groups formed in each cluster by itself, numbered through."""
-    labels = np.empty(len(z), dtype=np.int64)
-    first = 0
-    for part in parts_of(clusters):
-        ids = group(z[part])
-        labels[part] = ids + first
-        first += int(ids.max()) + 1
-    return labels
-
-
-def parts_of(labels: Ints) -> list[Ints]:
-    """Return the records of each label."""
-    order = np.argsort(labels, kind="stable")
-    cuts = np.flatnonzero(np.diff(labels[order])) + 1
-    return list(np.split(order, cuts))
+    parts = parts_of(clusters)
+    return number_through(len(z), parts, (group(z[part]) for part in parts))
 
 
 def cluster_labels(
@@ -104,21 +100,8 @@ def cluster_labels(
     Columns are transformed, then standardised. A cluster smaller than k joins the one with the nearest
     centre.
 
-    Parameters
-    ----------
-    x
-        The records, in the columns' own units.
-    k
-        Smallest cluster.
-    cluster, clusters
-        Method and number of clusters.
-    transform
-        Of each column before clustering: its logarithm, or Box and Cox's with the likeliest exponent; both
-        need values above 0.
-    rng
-        Draws samples and starts.
-    names
-        The columns' names, for messages.
+    The records ``x`` come in the columns' own units. ``transform`` takes of each column its logarithm, or Box and
+    Cox's with the likeliest exponent; both need values above 0. ``names`` are the columns', for messages.
     """
     if clusters is not None and clusters * k > len(x):
         raise InputError(

@@ -8,17 +8,11 @@ The distance of two records is the weighted mean over the columns of
 
 and the middle of some records has the mean of each number, the (lower) median of each ordered category
 and the most frequent nominal category.
-
-References
-----------
-Gower (1971), A general coefficient of similarity and some of its properties, Biometrics 27, 857-871.
-Domingo-Ferrer, Torra (2005), Ordinal, continuous and heterogeneous k-anonymity through microaggregation,
-Data Mining and Knowledge Discovery 11, 195-212.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,28 +24,18 @@ from tacit.records.microaggregation.grouping.loss import Tick
 BUDGET = 200_000_000
 
 
-@dataclass(frozen=True)
-class Mixed:
-    """Records of mixed columns, scaled so that Gower's distance is a plain sum.
+class Mixed(NamedTuple):
+    """Records of mixed columns, scaled so that Gower's distance is a plain sum."""
 
-    Attributes
-    ----------
-    numbers
-        One column per number: value over range, times weight.
-    codes
-        One column per ordered or nominal column: category 0, 1, ...; ordered ones by rank.
-    steps
-        For an ordered column, what one rank of difference counts; 0 for a nominal column.
-    differs
-        For a nominal column, what a difference counts; 0 for an ordered column.
-    levels
-        Categories a column.
-    """
-
+    #: One column per number: value over range, times weight.
     numbers: Floats
+    #: One column per ordered or nominal column: category 0, 1, ...; ordered ones by rank.
     codes: Ints
+    #: For an ordered column, what one rank of difference counts; 0 for a nominal column.
     steps: Floats
+    #: For a nominal column, what a difference counts; 0 for an ordered column.
     differs: Floats
+    #: Categories a column.
     levels: Ints
 
     @classmethod
@@ -83,24 +67,10 @@ class Mixed:
             levels.astype(np.int64),
         )
 
-    def distance(self, i: int, j: int) -> float:
-        """Return Gower's distance of two records."""
-        d = float(np.abs(self.numbers[i] - self.numbers[j]).sum())
-        apart = np.abs(self.codes[i] - self.codes[j])
-        return d + float((self.steps * apart + self.differs * (apart > 0)).sum())
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
     def take(self, rows: Ints) -> Mixed:
         """Return some of the records, on the scale of all."""
-        return Mixed(
-            np.ascontiguousarray(self.numbers[rows]),
-            np.ascontiguousarray(self.codes[rows]),
-            self.steps,
-            self.differs,
-            self.levels,
-        )
+        codes = np.ascontiguousarray(self.codes[rows])
+        return self._replace(numbers=np.ascontiguousarray(self.numbers[rows]), codes=codes)
 
 
 def mdav_gower(data: Mixed, k: int, *, tick: Tick) -> Ints:
@@ -108,50 +78,34 @@ def mdav_gower(data: Mixed, k: int, *, tick: Tick) -> Ints:
 
     Exact: every distance is computed, n^2 / k of them in all.
     """
-    n = len(data)
-    kernel = KERNELS.pick(1.2 * n * n / k * (data.numbers.shape[1] + data.codes.shape[1]))[
-        "form_groups"
-    ]
+    n, width = len(data.numbers), data.numbers.shape[1] + data.codes.shape[1]
+    kernel = KERNELS.pick(1.2 * n * n / k * width)["form_groups"]
     labels = np.full(n, -1, dtype=np.int64)
     left = np.arange(n)
     group = 0
     while len(left):
         tick("forming groups", 1.0 - len(left) / n)
-        left, group = kernel(
-            data.numbers,
-            data.codes,
-            data.steps,
-            data.differs,
-            data.levels,
-            left,
-            labels,
-            group,
-            k,
-            BUDGET,
-        )
+        left, group = kernel(data, left, labels, group, k, BUDGET)
     return labels
 
 
 # -- kernels: numbers and arrays only --------------------------------------------------------------
 
 
-def compute_gower_distance(
-    a: Floats, b: Floats, p: Ints, q: Ints, steps: Floats, differs: Floats
-) -> float:
-    """Return Gower's distance of two records given as scaled numbers and codes."""
+def compute_gower_distance(data: Mixed, i: int, numbers: Floats, codes: Ints) -> float:
+    """Return Gower's distance of a record from a point of scaled numbers and codes."""
     d = 0.0
-    for j in range(len(a)):
-        d += abs(a[j] - b[j])
-    for j in range(len(p)):
-        if p[j] != q[j]:
-            d += differs[j] + steps[j] * abs(p[j] - q[j])
+    for j in range(len(numbers)):
+        d += abs(numbers[j] - data.numbers[i, j])
+    for j in range(len(codes)):
+        if codes[j] != data.codes[i, j]:
+            d += data.differs[j] + data.steps[j] * abs(codes[j] - data.codes[i, j])
     return d
 
 
-def compute_centre(
-    numbers: Floats, codes: Ints, steps: Floats, levels: Ints, left: Ints
-) -> tuple[Floats, Ints]:
+def compute_centre(data: Mixed, left: Ints) -> tuple[Floats, Ints]:
     """Return means, lower medians (ordered) and modes (nominal; the first of equals) of some records."""
+    numbers, codes = data.numbers, data.codes
     mean = np.zeros(numbers.shape[1])
     for i in left:
         for j in range(numbers.shape[1]):
@@ -159,10 +113,10 @@ def compute_centre(
     mean /= len(left)
     typical = np.zeros(codes.shape[1], dtype=np.int64)
     for j in range(codes.shape[1]):
-        counts = np.zeros(levels[j], dtype=np.int64)
+        counts = np.zeros(data.levels[j], dtype=np.int64)
         for i in left:
             counts[codes[i, j]] += 1
-        if steps[j] > 0:
+        if data.steps[j] > 0:
             passed = counts[0]
             while 2 * passed < len(left):
                 typical[j] += 1
@@ -172,40 +126,22 @@ def compute_centre(
     return mean, typical
 
 
-def find_farthest_record(
-    numbers: Floats,
-    codes: Ints,
-    steps: Floats,
-    differs: Floats,
-    left: Ints,
-    a: Floats,
-    p: Ints,
-) -> int:
+def find_farthest_record(data: Mixed, left: Ints, numbers: Floats, codes: Ints) -> int:
     """Return the record left that is farthest from a point."""
     best, record = -1, -1.0
     for i in left:
-        d = compute_gower_distance(a, numbers[i], p, codes[i], steps, differs)
+        d = compute_gower_distance(data, i, numbers, codes)
         if d > record:
             best, record = i, d
     return best
 
 
-def take_nearest(
-    numbers: Floats,
-    codes: Ints,
-    steps: Floats,
-    differs: Floats,
-    left: Ints,
-    labels: Ints,
-    seed: int,
-    group: int,
-    k: int,
-) -> Ints:
+def take_nearest(data: Mixed, left: Ints, labels: Ints, seed: int, group: int, k: int) -> Ints:
     """Put a record and its k - 1 nearest into a group; return the records that are left."""
     near = np.full(k, -1, dtype=np.int64)
     far = np.full(k, np.inf)
     for i in left:
-        d = compute_gower_distance(numbers[seed], numbers[i], codes[seed], codes[i], steps, differs)
+        d = compute_gower_distance(data, i, data.numbers[seed], data.codes[seed])
         if i == seed:
             d = -1.0
         if d < far[k - 1]:
@@ -216,42 +152,27 @@ def take_nearest(
             far[at], near[at] = d, i
     for i in near:
         labels[i] = group
-    rest = np.empty(len(left) - k, dtype=np.int64)
-    at = 0
-    for i in left:
-        if labels[i] < 0:
-            rest[at] = i
-            at += 1
-    return rest
+    return left[labels[left] < 0]
 
 
 def form_groups(
-    numbers: Floats,
-    codes: Ints,
-    steps: Floats,
-    differs: Floats,
-    levels: Ints,
-    left: Ints,
-    labels: Ints,
-    group: int,
-    k: int,
-    budget: int,
+    data: Mixed, left: Ints, labels: Ints, group: int, k: int, budget: int
 ) -> tuple[Ints, int]:
     """Form groups until the budget of distances is spent; return the records left and the next group."""
     spent = 0
     while len(left) >= 2 * k and spent < budget:
         spent += 5 * len(left)
-        mean, typical = compute_centre(numbers, codes, steps, levels, left)
-        r = find_farthest_record(numbers, codes, steps, differs, left, mean, typical)
-        s = find_farthest_record(numbers, codes, steps, differs, left, numbers[r], codes[r])
+        mean, typical = compute_centre(data, left)
+        r = find_farthest_record(data, left, mean, typical)
+        s = find_farthest_record(data, left, data.numbers[r], data.codes[r])
         two = len(left) >= 3 * k
-        left = take_nearest(numbers, codes, steps, differs, left, labels, r, group, k)
+        left = take_nearest(data, left, labels, r, group, k)
         group += 1
         if two:
             # s may have joined r's group when many records are alike.
             if labels[s] >= 0:
-                s = find_farthest_record(numbers, codes, steps, differs, left, numbers[r], codes[r])
-            left = take_nearest(numbers, codes, steps, differs, left, labels, s, group, k)
+                s = find_farthest_record(data, left, data.numbers[r], data.codes[r])
+            left = take_nearest(data, left, labels, s, group, k)
             group += 1
     if len(left) < 2 * k:
         for i in left:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,3 +58,19 @@ def group_means(x: Floats, labels: Ints, weights: Floats | None = None) -> Float
         ]
     )
     return sums / mass[:, None] + centre
+
+
+def parts_of(labels: Ints) -> list[Ints]:
+    """Return the records of each label, in record order."""
+    order = np.argsort(labels, kind="stable")
+    return list(np.split(order, np.flatnonzero(np.diff(labels[order])) + 1))
+
+
+def number_through(n: int, parts: Iterable[Ints], found: Iterable[Ints]) -> Ints:
+    """Return the labels of n records from those of their parts, each numbered after the one before."""
+    labels = np.full(n, -1, dtype=np.int64)
+    first = 0
+    for part, ids in zip(parts, found, strict=True):
+        labels[part] = ids + first
+        first += int(ids.max()) + 1
+    return labels

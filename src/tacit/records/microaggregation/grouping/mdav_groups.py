@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tacit.arrays import Floats, Ints
+from tacit.context import ignore_progress
 from tacit.numerics.kernels import Kernels
 from tacit.records.microaggregation.grouping import tree as _tree
 from tacit.records.microaggregation.grouping.loss import Tick
@@ -41,39 +42,17 @@ RECENTRE = 0.99
 
 
 def mdav(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:
-    """Return the groups of MDAV with two seeds per round.
-
-    While at least 3k records remain: r is the record farthest from their mean, s the one farthest from
-    r; r and its k - 1 nearest form a group, then s and its k - 1 nearest among the rest. With 2k to
-    3k - 1 left one group forms around the record farthest from the mean and the rest is the last group;
-    fewer are one group. Ties go to the lowest record number.
-
-    References
-    ----------
-    Domingo-Ferrer, Torra (2005), Data Mining and Knowledge Discovery 11, 195-212.
-    """
+    """Return the groups of MDAV with two seeds per round; with 2k to 3k - 1 records left there is one seed."""
     del rng
     return form_mdav_groups(x, k, 2, tick)
 
 
-def mdav_one_seed(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:
-    """Return the groups of MDAV with one seed per round, also known as CBFS.
-
-    As :func:`mdav`, but the mean is taken again after every group. The figures under the name of MDAV in
-    two papers of 2006 are this variant's.
-
-    References
-    ----------
-    Laszlo, Mukherjee (2005), Minimum spanning tree partitioning algorithm for microaggregation, IEEE
-    Transactions on Knowledge and Data Engineering 17, 902-911.
-    Domingo-Ferrer, Sebé (2006), PSD 2006, LNCS 4302, 129-138; Fayyoumi, Oommen (2006), ibid., 114-128.
-    """
-    del rng
-    return form_mdav_groups(x, k, 1, tick)
-
-
 def form_mdav_groups(x: Floats, k: int, seeds: int, tick: Tick) -> Ints:
-    """Return the groups of MDAV with one or two seeds per round."""
+    """Return the groups of MDAV with one or two seeds per round.
+
+    With one seed, also known as CBFS, the mean is taken again after every group. The figures under the name of
+    MDAV in two papers of 2006 (Domingo-Ferrer, Sebé; Fayyoumi, Oommen) are this variant's.
+    """
     labels = form_outer_groups(x, k, seeds, 2 * k, tick)
     labels[labels < 0] = labels.max() + 1
     return labels
@@ -84,6 +63,21 @@ def form_outer_groups(x: Floats, k: int, seeds: int, until: int, tick: Tick) -> 
     if KERNELS.pays(SCAN * len(x) ** 2 * (COLUMNS + x.shape[1]) / k):
         return grow_groups_by_tree(x, k, seeds, until, tick)
     return form_groups_by_scan(x, k, seeds, until, tick)
+
+
+def split_large(x: Floats, labels: Ints, k: int, tick: Tick = ignore_progress) -> Ints:
+    """Return the groups with those of 2k records or more split by MDAV, which never raises the SSE."""
+    out = labels.copy()
+    sizes = np.bincount(labels)
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(sizes)
+    fresh = len(sizes)
+    for group in np.flatnonzero(sizes >= 2 * k):
+        part = order[ends[group] - sizes[group] : ends[group]]
+        found = form_mdav_groups(x[part], k, 2, tick)
+        out[part] = np.where(found == 0, group, fresh + found - 1)
+        fresh += int(found.max())
+    return out
 
 
 # -- scanning arrays --------------------------------------------------------------------------------

@@ -17,20 +17,13 @@ KEPT = 4_000
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """What is grouped: records, or the squared distances between them.
+    """What is grouped: records, or the squared distances between them."""
 
-    Attributes
-    ----------
-    n
-        Number of records.
-    x
-        The records, n x p; without columns when only distances are known.
-    squared
-        Squared distances, n x n; empty when they are computed as needed.
-    """
-
+    #: Number of records.
     n: int
+    #: The records, n x p; without columns when only distances are known.
     x: Floats
+    #: Squared distances, n x n; empty when they are computed as needed.
     squared: Floats
 
     @classmethod

@@ -20,13 +20,7 @@ FRACTION = 1e-6
 
 
 class Shares:
-    """How much of each point and pair of points a fractional solution puts into one group.
-
-    Parameters
-    ----------
-    groups, x
-        The groups in use and how often.
-    """
+    """How much of each point and pair of points a fractional solution puts into one group: groups, and how often."""
 
     def __init__(self, groups: Ints, x: Floats) -> None:
         self.groups, self.x = groups, x

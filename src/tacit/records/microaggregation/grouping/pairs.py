@@ -75,20 +75,13 @@ SECONDS = 300.0
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition into pairs and triples.
+    """A partition into pairs and triples."""
 
-    Attributes
-    ----------
-    labels
-        The group of each record; groups are numbered by their first record.
-    value
-        Its cost.
-    bound
-        No partition costs less.
-    """
-
+    #: The group of each record; groups are numbered by their first record.
     labels: Ints
+    #: Its cost.
     value: float
+    #: No partition costs less.
     bound: float
 
     @property
@@ -102,16 +95,7 @@ def find_cheapest_pairing(
 ) -> Partition:
     """Return the cheapest partition into pairs and triples, and a bound on all of them.
 
-    Parameters
-    ----------
-    space
-        At least two records, an even number when the cost is ``pairs``.
-    cost
-        What a group costs.
-    tick
-        Told about progress.
-    seconds
-        For each of the two integer programs.
+    ``seconds`` are those of each of the two integer programs. A cost ``pairs`` needs an even number of records.
     """
     points, point, m = space.points()
     master = Master(points, m, cost, tick)
@@ -142,19 +126,7 @@ def labels_of(groups: Ints, point: Ints) -> Ints:
 
 
 class Master:
-    """The linear program over the groups found so far, with its cuts.
-
-    Parameters
-    ----------
-    space
-        The points.
-    m
-        Records of each point.
-    cost
-        What a group costs.
-    tick
-        Told about progress.
-    """
+    """The linear program over the groups found so far, with its cuts; ``m`` counts the records of each point."""
 
     def __init__(self, space: Space, m: Ints, cost: Cost, tick: Tick) -> None:
         self.space, self.m, self.cost, self.tick = space, m, cost, tick
@@ -193,19 +165,23 @@ class Master:
 
     def program(self, tolerance: float) -> Highs:
         """Return the linear program over the groups and cuts there are."""
-        room = np.array([self.room(points) for points in self.cuts])
-        return Highs(
-            LinearModel.of(
-                self.prices(self.groups),
-                self.members(self.groups),
-                np.concatenate([self.m, np.full(len(room), -np.inf)]),
-                np.concatenate([self.m, room]),
-            ),
-            options={
-                "dual_feasibility_tolerance": tolerance,
-                "primal_feasibility_tolerance": tolerance,
-            },
+        feasibility = ("dual_feasibility_tolerance", "primal_feasibility_tolerance")
+        return Highs(self.model(self.groups), options=dict.fromkeys(feasibility, tolerance))
+
+    def model(self, groups: Ints, *bounds: float, **more: Any) -> LinearModel:
+        """Return the program over some groups: every record in one, and no cut broken."""
+        return LinearModel.of(
+            self.prices(groups),
+            self.members(groups),
+            np.concatenate([self.m, np.full(len(self.cuts), -np.inf)]),
+            np.concatenate([self.m, self.rooms()]),
+            *bounds,
+            **more,
         )
+
+    def rooms(self) -> Floats:
+        """Return the room of each cut."""
+        return np.array([self.room(points) for points in self.cuts])
 
     def costs(self, groups: Ints) -> Floats:
         """Return what groups cost."""
@@ -281,8 +257,7 @@ class Master:
 
         Like all sums of costs here it is in units, beyond the potentials.
         """
-        room = np.array([self.room(points) for points in self.cuts])
-        value = dot(self.duals, np.concatenate([self.m, room]))
+        value = dot(self.duals, np.concatenate([self.m, self.rooms()]))
         return float(value + self.slack * self.m.sum() / 2.0)
 
     def add_groups(self, new: Ints) -> None:
@@ -348,17 +323,9 @@ class Master:
         self, groups: Ints, seconds: float, best: tuple[Ints, float] | None = None
     ) -> tuple[Ints, float, float]:
         """Return the cheapest partition into some of the groups, its cost, and a bound on it."""
-        room = np.array([self.room(points) for points in self.cuts])
+        whole = np.ones(len(groups), dtype=np.bool_)
         lp = Highs(
-            LinearModel.of(
-                self.prices(groups),
-                self.members(groups),
-                np.concatenate([self.m, np.full(len(room), -np.inf)]),
-                np.concatenate([self.m, room]),
-                0.0,
-                float(self.m.max()),
-                integer=np.ones(len(groups), dtype=np.bool_),
-            ),
+            self.model(groups, 0.0, float(self.m.max()), integer=whole),
             options={"mip_abs_gap": 0.0, "random_seed": 0},
         )
         solution = lp.solve(time_limit=seconds, gap=0.0, should_stop=self.is_cancelled)

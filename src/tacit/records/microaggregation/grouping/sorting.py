@@ -2,12 +2,6 @@
 
 Sorting is fast (n log n) and its groups are contiguous on one line through the data; records that are
 alike on the line may be far apart otherwise, so with several weakly related columns much is lost.
-
-References
-----------
-Domingo-Ferrer, Mateo-Sanz (2002), Practical data-oriented microaggregation for statistical disclosure
-control, IEEE Transactions on Knowledge and Data Engineering 14, 189-201.
-Templ (2006), Software development for SDC in R, PSD 2006, LNCS 4302, 347-359, section 3.
 """
 
 from __future__ import annotations
@@ -42,11 +36,6 @@ def by_score(score: Floats, k: int) -> Ints:
 def group_in_file_order(x: Floats, k: int, **_: Any) -> Ints:
     """Return blocks in file order."""
     return blocks(np.arange(len(x)), k)
-
-
-def group_by_column(x: Floats, k: int, *, sort_by: int = 0, **_: Any) -> Ints:
-    """Return blocks by one column, given by its position."""
-    return by_score(x[:, sort_by], k)
 
 
 def simple_sorted(x: Floats, k: int, **_: Any) -> Ints:

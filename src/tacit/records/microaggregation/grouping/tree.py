@@ -39,37 +39,27 @@ class Tree(NamedTuple):
 
     Nodes are numbered leaves first, then branches from the lowest level to the root. Only the root may have
     fewer children than eight; its other places stay empty.
-
-    Attributes
-    ----------
-    low, high
-        The boxes around the records below each child (branch, column, child).
-    reach
-        Largest squared distance from ``centre`` below each child; -1 when nothing is left.
-    lowest
-        Lowest record number below each child.
-    first, parent
-        The first child of each branch, and the branch above each node (-1 above the root).
-    centre
-        A point amid the records.
-    points, norms, ids, held
-        What is left in each leaf: values (leaf, column, place), squared distances from the centre, record
-        numbers, and how many.
-    home, place
-        Leaf and place of every record number.
     """
 
+    #: The boxes around the records below each child (branch, column, child).
     low: Floats
     high: Floats
+    #: Largest squared distance from ``centre`` below each child; -1 when nothing is left.
     reach: Floats
+    #: Lowest record number below each child.
     lowest: Ints
+    #: The first child of each branch, and the branch above each node (-1 above the root).
     first: Ints
     parent: Ints
+    #: A point amid the records.
     centre: Floats
+    #: What is left in each leaf: values (leaf, column, place), squared distances from the centre,
+    #: record numbers, and how many.
     points: Floats
     norms: Floats
     ids: Ints
     held: Ints
+    #: Leaf and place of every record number.
     home: Ints
     place: Ints
 
@@ -415,14 +405,8 @@ def insert(at: Floats, found: Ints, i: int, d: float, record: int) -> None:
 
 def find_farthest(tree: Tree, q: Floats, work: Room) -> int:
     """Return the record farthest from a point; of several the one with the lowest number."""
-    low, high, reach, lowest, first, centre = (
-        tree.low,
-        tree.high,
-        tree.reach,
-        tree.lowest,
-        tree.first,
-        tree.centre,
-    )
+    low, high, reach = tree.low, tree.high, tree.reach
+    lowest, first, centre = tree.lowest, tree.first, tree.centre
     points, ids, held = tree.points, tree.ids, tree.held
     stack, bounds, numbers, distances = work.stack, work.bounds, work.numbers, work.distances
     child, shift = work.child, work.shift
@@ -508,25 +492,18 @@ def each_nearest(tree: Tree, x: Floats, work: Room, near: Ints) -> None:
 
 def recentre(tree: Tree, point: Floats) -> None:
     """Measure reaches from another centre: bounds are sharpest near the mean of what is left."""
-    points, norms, reach, held = tree.points, tree.norms, tree.reach, tree.held
-    leaves = len(held)
+    points, norms = tree.points, tree.norms
     tree.centre[:] = point
-    for leaf in range(leaves):
-        most = -1.0
-        for t in range(held[leaf]):
+    for leaf in range(len(tree.held)):
+        for t in range(tree.held[leaf]):
             norm = 0.0
             for j in range(len(point)):
                 gap = points[leaf, j, t] - point[j]
                 norm += gap * gap
             norms[leaf, t] = norm
-            most = max(most, norm)
-        reach[leaf // WIDTH, leaf % WIDTH] = most
+        refresh_leaf(tree, leaf)
     for branch in range(len(tree.first) - 1):
-        above = tree.parent[leaves + branch]
-        most = reach[branch, 0]
-        for i in range(1, WIDTH):
-            most = max(most, reach[branch, i])
-        reach[above, leaves + branch - tree.first[above]] = most
+        refresh_branches(tree, branch, branch + 1)
 
 
 KERNELS = Kernels(
