@@ -7,7 +7,6 @@ as it stands. Fonts are those of the typesetter's package, so that a report look
 from __future__ import annotations
 
 import datetime as dt
-import functools
 import json
 from importlib.resources import files
 from typing import Any
@@ -104,40 +103,41 @@ def block_data(block: Block) -> list[dict[str, Any]]:
     return [{"kind": type(block).__name__, **fields(block)}]
 
 
-@functools.singledispatch
-def fields(block: Any) -> dict[str, Any]:
+def fields(block: Block) -> dict[str, Any]:
     """Return what the template needs of a block."""
+    match block:
+        case Heading() | Code():
+            return {"text": clean(block.text)}
+        case Paragraph():
+            return {"words": pieces(block.words), "soft": block.soft}
+        case Callout():
+            return {
+                "mood": block.mood,
+                "title": clean(block.title),
+                "sentences": [pieces(words) for words in block.sentences],
+                "points": [{"words": pieces(p.words), "holds": p.holds} for p in block.points],
+                "note": clean(block.note),
+            }
+        case Tiles():
+            return {"tiles": [{k: clean(v) for k, v in vars(t).items()} for t in block.tiles]}
+        case Figure():
+            return figure_data(block)
+        case Gallery():
+            return {"figures": [figure_data(figure) for figure in block.figures]}
+        case ItemList():
+            return {"items": [pieces(words) for words in block.items], "ordered": block.ordered}
+        case Definitions():
+            return {"items": [[clean(term), pieces(words)] for term, words in block.items]}
+        case Section():
+            inner = [part for b in block.blocks for part in block_data(b)]
+            return {"title": clean(block.title), "blocks": inner}
+        case PageBreak():
+            return {}
     raise TypeError(type(block))
 
 
-@fields.register
-def _(block: Heading) -> dict[str, Any]:
-    return {"text": clean(block.text)}
-
-
-@fields.register
-def _(block: Paragraph) -> dict[str, Any]:
-    return {"words": pieces(block.words), "soft": block.soft}
-
-
-@fields.register
-def _(block: Callout) -> dict[str, Any]:
-    return {
-        "mood": block.mood,
-        "title": clean(block.title),
-        "sentences": [pieces(words) for words in block.sentences],
-        "points": [{"words": pieces(p.words), "holds": p.holds} for p in block.points],
-        "note": clean(block.note),
-    }
-
-
-@fields.register
-def _(block: Tiles) -> dict[str, Any]:
-    return {"tiles": [{k: clean(v) for k, v in vars(tile).items()} for tile in block.tiles]}
-
-
-@fields.register
-def _(block: Figure) -> dict[str, Any]:
+def figure_data(block: Figure) -> dict[str, Any]:
+    """Return a chart as a drawing, no wider than the page and not too tall for it."""
     found = without_title(block.chart)
     svg = render_print_chart(found.chart)
     (width, height), most = size_of(svg), 300 if block.small else PAGE
@@ -148,38 +148,6 @@ def _(block: Figure) -> dict[str, Any]:
         "alt": clean(block.chart.alt),
         "width": min(100.0, 100 * width / most, 100 * width / height * TALL / most),
     }
-
-
-@fields.register
-def _(block: Gallery) -> dict[str, Any]:
-    return {"figures": [fields(figure) for figure in block.figures]}
-
-
-@fields.register
-def _(block: ItemList) -> dict[str, Any]:
-    return {"items": [pieces(words) for words in block.items], "ordered": block.ordered}
-
-
-@fields.register
-def _(block: Definitions) -> dict[str, Any]:
-    return {"items": [[clean(term), pieces(words)] for term, words in block.items]}
-
-
-@fields.register
-def _(block: Code) -> dict[str, Any]:
-    return {"text": clean(block.text)}
-
-
-@fields.register
-def _(block: PageBreak) -> dict[str, Any]:
-    del block
-    return {}
-
-
-@fields.register
-def _(block: Section) -> dict[str, Any]:
-    inner = [part for b in block.blocks for part in block_data(b)]
-    return {"title": clean(block.title), "blocks": inner}
 
 
 def table_data(table: DataTable) -> dict[str, Any]:

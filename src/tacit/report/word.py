@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import io
 from typing import Any
 
@@ -102,164 +101,134 @@ class Writer:
         self.file.add_heading(clean(document.title), level=0)
         self.paragraph(Mark(" · ".join((document.day, *document.about)), "soft"))
 
-    def write(self, block: Block, level: int) -> None:
-        """Write one block; sections write their own."""
-        if isinstance(block, Section):
-            self.file.add_heading(clean(block.title), level=min(level, 9))
-            for part in block.blocks:
-                self.write(part, level + 1)
-        else:
-            draw(block, self, level)
-
     def paragraph(self, words: Words, style: str | None = None, place: Any = None) -> Any:
         """Write a paragraph, by default at the end of the file."""
         made = (place or self.file).add_paragraph(style=style)
         fill(made, words)
         return made
 
+    def write(self, block: Block, level: int) -> None:
+        """Write one block; sections write their own."""
+        match block:
+            case Section():
+                self.file.add_heading(clean(block.title), level=min(level, 9))
+                for part in block.blocks:
+                    self.write(part, level + 1)
+            case Heading():
+                self.file.add_heading(clean(block.text), level=min(level, 9))
+            case Paragraph():
+                self.paragraph(softened(block.words) if block.soft else block.words)
+            case Callout():
+                self.callout(block, level)
+            case Tiles():
+                self.tiles(block)
+            case DataTable():
+                for table in block.split(MOST_COLUMNS):
+                    self.table(table)
+            case Figure():
+                self.figure(block)
+            case Gallery():
+                for figure in block.figures:
+                    self.figure(figure)
+            case ItemList():
+                for words in block.items:
+                    self.paragraph(words, "List Number" if block.ordered else "List Bullet")
+            case Definitions():
+                self.definitions(block)
+            case Code():
+                self.paragraph(Mark(block.text, "code"))
+            case PageBreak():
+                self.file.add_page_break()
+            case _:
+                raise TypeError(f"{type(block).__name__} cannot be written at level {level}")
 
-@functools.singledispatch
-def draw(block: Any, to: Writer, level: int) -> None:
-    """Write one block."""
-    raise TypeError(f"{type(block).__name__} cannot be written at level {level} of {to.file!r}")
+    def callout(self, block: Callout, level: int) -> None:
+        """Write a box that judges."""
+        cell = self.file.add_table(rows=1, cols=1).rows[0].cells[0]
+        shade(cell, GROUNDS[block.mood], COLOURS[block.mood])
+        head = cell.paragraphs[0]
+        head.style = self.file.styles[f"Heading {min(level, 9)}"]
+        colour(head.add_run(clean(block.title)), block.mood)
+        for sentence in block.sentences:
+            self.paragraph(sentence, place=cell)
+        for point in block.points:
+            sign = {True: "✓ holds: ", False: "✗ does not hold: ", None: ""}[point.holds]
+            made = cell.add_paragraph()
+            colour(made.add_run(sign), "good" if point.holds else "bad").bold = True
+            fill(made, point.words)
+        if block.note:
+            self.paragraph(Mark(block.note, "soft"), place=cell)
+        self.file.add_paragraph()
 
+    def tiles(self, block: Tiles) -> None:
+        """Write key figures beside each other."""
+        from docx.shared import Pt
 
-@draw.register
-def _(block: Heading, to: Writer, level: int) -> None:
-    to.file.add_heading(clean(block.text), level=min(level, 9))
+        if not block.tiles:
+            return
+        cells = self.file.add_table(rows=1, cols=len(block.tiles)).rows[0].cells
+        for cell, tile in zip(cells, block.tiles, strict=True):
+            run = cell.paragraphs[0].add_run(clean(tile.number))
+            run.bold, run.font.size = True, Pt(16)
+            note = ("\n", Mark(tile.note, "soft")) if tile.note else ()
+            self.paragraph((tile.what, *note), place=cell)
 
+    def table(self, block: DataTable) -> None:
+        """Write a table with a caption above it and a header row that is repeated on every page."""
+        from docx.shared import Pt
 
-@draw.register
-def _(block: Paragraph, to: Writer, level: int) -> None:
-    del level
-    words: Words = block.words
-    if block.soft:
-        words = tuple(Mark(p, "soft") if isinstance(p, str) else p for p in parts(block.words))
-    to.paragraph(words)
+        self.paragraph(block.caption, style="Caption").paragraph_format.keep_with_next = True
+        table = self.file.add_table(rows=1 + len(block.rows), cols=len(block.columns))
+        table.style = self.file.styles["Table Grid"]
+        grid = [list(row.cells) for row in table.rows]
+        header = table.rows[0]._tr.get_or_add_trPr()
+        header.append(element("w:tblHeader", {"w:val": "true"}))
+        for cell, column in zip(grid[0], block.columns, strict=True):
+            write_cell(cell, Mark(column.title), column.side, Pt(9))
+            shade(cell, "F5F7F9", "D5DBE1")
+        for cells, row in zip(grid[1:], block.rows, strict=True):
+            for i, (cell, (column, words)) in enumerate(zip(cells, block.words(row), strict=True)):
+                text = tuple(
+                    Mark(p) if row.strong and isinstance(p, str) else p for p in parts(words)
+                )
+                write_cell(cell, text, column.side, Pt(9))
+                if i == 0 and row.indent:
+                    cell.paragraphs[0].paragraph_format.left_indent = Pt(8 * row.indent)
+        self.paragraph(Mark(block.note, "soft") if block.note else "")
 
+    def figure(self, block: Figure) -> None:
+        """Write a chart as a picture under its title."""
+        from docx.shared import Cm
 
-@draw.register
-def _(block: Callout, to: Writer, level: int) -> None:
-    cell = to.file.add_table(rows=1, cols=1).rows[0].cells[0]
-    shade(cell, GROUNDS[block.mood], COLOURS[block.mood])
-    head = cell.paragraphs[0]
-    head.style = to.file.styles[f"Heading {min(level, 9)}"]
-    colour(head.add_run(clean(block.title)), block.mood)
-    for sentence in block.sentences:
-        to.paragraph(sentence, place=cell)
-    for point in block.points:
-        sign = {True: "✓ holds: ", False: "✗ does not hold: ", None: ""}[point.holds]
-        mood = "good" if point.holds else "bad"
-        made = cell.add_paragraph()
-        colour(made.add_run(sign), mood).bold = True
-        fill(made, point.words)
-    if block.note:
-        to.paragraph(Mark(block.note, "soft"), place=cell)
-    to.file.add_paragraph()
+        found = without_title(block.chart)
+        caption: tuple[str | Mark, ...] = (Mark(found.title),)
+        if found.subtitle:
+            caption = (*caption, "\n", Mark(found.subtitle, "soft"))
+        if found.title:
+            self.paragraph(caption).paragraph_format.keep_with_next = True
+        try:
+            width, height = size_of(found.chart.svg())
+            drawn = io.BytesIO(found.chart.png())
+        except NotDrawn as error:
+            self.paragraph(Mark(str(error), "soft"))
+            return
+        fits = min(width / PIXELS, PAGE, TALL * width / height)
+        described = self.file.add_picture(drawn, width=Cm(fits))._inline.docPr
+        described.set("descr", clean(block.chart.alt))
+        described.set("title", clean(found.title))
 
+    def definitions(self, block: Definitions) -> None:
+        """Write terms and what they mean."""
+        from docx.shared import Cm
 
-@draw.register
-def _(block: Tiles, to: Writer, level: int) -> None:
-    del level
-    from docx.shared import Pt
-
-    if not block.tiles:
-        return
-    cells = to.file.add_table(rows=1, cols=len(block.tiles)).rows[0].cells
-    for cell, tile in zip(cells, block.tiles, strict=True):
-        run = cell.paragraphs[0].add_run(clean(tile.number))
-        run.bold, run.font.size = True, Pt(16)
-        to.paragraph(
-            (tile.what, "\n", Mark(tile.note, "soft")) if tile.note else tile.what, place=cell
-        )
-
-
-@draw.register
-def _(block: DataTable, to: Writer, level: int) -> None:
-    del level
-    for part in block.split(MOST_COLUMNS):
-        draw_table(part, to)
-
-
-def draw_table(block: DataTable, to: Writer) -> None:
-    """Write a table with a caption above it and a header row that is repeated on every page."""
-    from docx.shared import Pt
-
-    to.paragraph(block.caption, style="Caption").paragraph_format.keep_with_next = True
-    table = to.file.add_table(rows=1 + len(block.rows), cols=len(block.columns))
-    table.style = to.file.styles["Table Grid"]
-    grid = [list(row.cells) for row in table.rows]
-    header = table.rows[0]._tr.get_or_add_trPr()
-    header.append(element("w:tblHeader", {"w:val": "true"}))
-    for cell, column in zip(grid[0], block.columns, strict=True):
-        write_cell(cell, Mark(column.title), column.side, Pt(9))
-        shade(cell, "F5F7F9", "D5DBE1")
-    for cells, row in zip(grid[1:], block.rows, strict=True):
-        for i, (cell, (column, words)) in enumerate(zip(cells, block.words(row), strict=True)):
-            text = tuple(Mark(p) if row.strong and isinstance(p, str) else p for p in parts(words))
-            write_cell(cell, text, column.side, Pt(9))
-            if i == 0 and row.indent:
-                cell.paragraphs[0].paragraph_format.left_indent = Pt(8 * row.indent)
-    to.paragraph(Mark(block.note, "soft") if block.note else "")
-
-
-@draw.register
-def _(block: Figure, to: Writer, level: int) -> None:
-    del level
-    from docx.shared import Cm
-
-    found = without_title(block.chart)
-    caption: tuple[str | Mark, ...] = (Mark(found.title),)
-    if found.subtitle:
-        caption = (*caption, "\n", Mark(found.subtitle, "soft"))
-    if found.title:
-        to.paragraph(caption).paragraph_format.keep_with_next = True
-    try:
-        width, height = size_of(found.chart.svg())
-        drawn = io.BytesIO(found.chart.png())
-    except NotDrawn as error:
-        to.paragraph(Mark(str(error), "soft"))
-        return
-    fits = min(width / PIXELS, PAGE, TALL * width / height)
-    picture = to.file.add_picture(drawn, width=Cm(fits))
-    described = picture._inline.docPr
-    described.set("descr", clean(block.chart.alt))
-    described.set("title", clean(found.title))
-
-
-@draw.register
-def _(block: Gallery, to: Writer, level: int) -> None:
-    for figure in block.figures:
-        draw(figure, to, level)
-
-
-@draw.register
-def _(block: ItemList, to: Writer, level: int) -> None:
-    del level
-    for words in block.items:
-        to.paragraph(words, style="List Number" if block.ordered else "List Bullet")
+        for term, words in block.items:
+            made = self.paragraph((Mark(term), "\n", *parts(words)))
+            made.paragraph_format.left_indent = Cm(0.4)
 
 
-@draw.register
-def _(block: Definitions, to: Writer, level: int) -> None:
-    del level
-    from docx.shared import Cm
-
-    for term, words in block.items:
-        made = to.paragraph((Mark(term), "\n", *parts(words)))
-        made.paragraph_format.left_indent = Cm(0.4)
-
-
-@draw.register
-def _(block: Code, to: Writer, level: int) -> None:
-    del level
-    to.paragraph(Mark(block.text, "code"))
-
-
-@draw.register
-def _(block: PageBreak, to: Writer, level: int) -> None:
-    del block, level
-    to.file.add_page_break()
+def softened(words: Words) -> Words:
+    """Return words that stand beside the matter."""
+    return tuple(Mark(p, "soft") if isinstance(p, str) else p for p in parts(words))
 
 
 # -- text --------------------------------------------------------------------------------------------
