@@ -29,8 +29,8 @@ from tacit.graphics.base import ProtectedPlot
 from tacit.graphics.publish import PLOTS, plot_facts, plot_lines, write_plot_files
 from tacit.release.folders import Manifest, refuse_target, resolve_target, write_folders
 from tacit.release.signing import OfficeKey
+from tacit.report.charts import plots_section
 from tacit.report.document import Document
-from tacit.report.plots import plots_section
 
 #: The kind that the manifest names.
 KIND = "plots"

@@ -1,8 +1,7 @@
 """A report as data: a document of blocks, drawn by one renderer per format.
 
-A document knows nothing of releases, frames or files. Builders make it (:mod:`tacit.report.for_public`,
-:mod:`tacit.report.for_board`, ...), renderers draw it (:mod:`tacit.report.html`, :mod:`tacit.report.pdf`,
-:mod:`tacit.report.word`). Every text in it is plain text: renderers escape, builders never do.
+A document knows nothing of releases, frames or files. Builders make it (:mod:`tacit.report.audiences`, ...), renderers
+draw it (:mod:`tacit.report.html`, :mod:`tacit.report.pdf`, :mod:`tacit.report.word`). Every text in it is plain text: renderers escape, builders never do.
 """
 
 from __future__ import annotations

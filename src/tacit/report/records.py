@@ -83,16 +83,16 @@ class RecordsView(View):
 
         texts = [NOT_ANONYMOUS] if self.scrubbed else []
         return texts + [
-            f"{words.percent(part.unique_share_after)} of {self.judged} are unique on "
+            f"{words.percent(part.after.unique_share)} of {self.judged} are unique on "
             f"{words.join_column_names(part.columns)} together."
             for part in self.classes
-            if part.unique_share_after > 0
+            if part.after.unique_share > 0
         ]
 
     @property
     def caution(self) -> str:  # type: ignore[override]
         """Return what a heading says when there are cautions."""
-        unique = any(part.unique_share_after > 0 for part in self.classes)
+        unique = any(part.after.unique_share > 0 for part in self.classes)
         return "but unique records remain" if unique else "but texts are not anonymous"
 
     @functools.cached_property
@@ -133,17 +133,17 @@ class RecordsView(View):
             return "" if public else f"before: {text}"
 
         if self.classes:
-            worst = min(self.classes, key=lambda part: part.smallest_after)
+            worst = min(self.classes, key=lambda part: part.after.smallest)
             shown += [
                 Tile(
-                    format_number(worst.smallest_after),
+                    format_number(worst.after.smallest),
                     "records in the smallest class",
-                    was(format_number(worst.smallest_before)),
+                    was(format_number(worst.before.smallest)),
                 ),
                 Tile(
-                    words.percent(worst.unique_share_after),
+                    words.percent(worst.after.unique_share),
                     "of records are unique on the keys",
-                    was(words.percent(worst.unique_share_before)),
+                    was(words.percent(worst.before.unique_share)),
                 ),
             ]
         if public:
@@ -210,8 +210,8 @@ class RecordsView(View):
     def told_already(self, result: Result) -> bool:
         """Return True for class sizes that the report tells anyway, by quasi-identifier."""
         return result.kind == "k_anonymity" and any(
-            result.numbers.get("classes") == part.classes(part.after)
-            and result.numbers.get("smallest class (k)") == part.smallest_after
+            result.numbers.get("classes") == part.after.classes
+            and result.numbers.get("smallest class (k)") == part.after.smallest
             for part in self.classes
         )
 
@@ -301,18 +301,13 @@ class RecordsView(View):
     def suppressed_section(self) -> Section:
         """Return what was suppressed and what recoded, by column."""
         changed = None if self.counted is None else self.counted["cells"]
-        rows = [
-            (
-                c.name,
-                c.fate,
-                c.missing_before,
-                c.missing_after,
-                changed.get(c.name, 0) if c.fate == "released" and changed is not None else None,
-                c.distinct_before,
-                c.distinct_after,
-            )
-            for c in self.columns
-        ]
+
+        def row(c: Compared) -> tuple[Any, ...]:
+            known = c.fate == "released" and changed is not None
+            times = changed.get(c.name, 0) if known else None
+            missing_before, missing_after, *distinct = c.counts()
+            return (c.name, c.fate, missing_before, missing_after, times, *distinct)
+
         table = DataTable.of(
             [
                 "column",
@@ -323,7 +318,7 @@ class RecordsView(View):
                 Column("distinct before", "number"),
                 Column("distinct after", "number"),
             ],
-            rows,
+            [row(c) for c in self.columns],
             "Suppressed and recoded values, by column",
             "A suppressed value is missing afterwards; a recoded column has fewer distinct values."
             + (

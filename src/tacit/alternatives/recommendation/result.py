@@ -120,7 +120,7 @@ class Recommendation(Result):
 
     def document(self) -> Document:
         """Return the recommendation as a document, to be drawn as HTML, PDF or Word."""
-        from tacit.report.recommendation import recommendation_document
+        from tacit.report.map import recommendation_document
 
         return recommendation_document(self)
 

@@ -1,7 +1,9 @@
-"""The report for the board: confidential, one page to decide on, then everything behind it.
+"""The two reports of a release: the one that goes out with the data, and the confidential one for the board.
 
-It holds parameters, secret ones too, and aggregates of the original. It holds no records, no seed and no
-key: those are in the ledger alone.
+The public report holds claims, public parameters, and figures that follow from what is released (see
+:mod:`tacit.report.public_figures`); no values of records, no seed and no secret parameter. That for the board has one page
+to decide on, then everything behind it: parameters, secret ones too, and aggregates of the original. It holds no records,
+no seed and no key: those are in the ledger alone.
 """
 
 from __future__ import annotations
@@ -9,14 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import tacit
 from tacit.governance import AccessClass
+from tacit.registry import lookup
 from tacit.report import words
+from tacit.report.charts import plots_section
+from tacit.report.controls import describe_techniques
 from tacit.report.document import (
+    Audience,
     Block,
     Column,
     DataTable,
     Definitions,
     Document,
+    Heading,
     ItemList,
     Mark,
     PageBreak,
@@ -25,21 +33,37 @@ from tacit.report.document import (
     Section,
     Tiles,
     Words,
+    section,
 )
-from tacit.report.for_public import limits_section, list_release_facts
-from tacit.report.plots import plots_section
 from tacit.report.view import View, judge, view_of
 
 #: What is open is told in this many points on the first page; the rest stands further down.
 MOST_OPEN = 6
 
 
+def build_public_report(release: Any) -> Document:
+    """Return the public report of a release, whatever its kind of data."""
+    view = view_of(release)
+    found = view.terms()
+    return build_report(
+        view,
+        "public",
+        *view.opening(),
+        steps_section(view),
+        *view.public_blocks(),
+        plots_section(release.plots),
+        limits_section(view),
+        section("How to verify", *view.check_blocks(), key="verify"),
+        section("Terms", Definitions(found) if found else None, key="glossary"),
+    )
+
+
 def board_document(release: Any) -> Document:
     """Return the confidential report of a release, whatever its kind of data."""
     view = view_of(release)
-    blocks: list[Block | None] = [
-        judge(view, public=False),
-        Tiles(tuple(view.tiles(public=False))),
+    return build_report(
+        view,
+        "board",
         brief(view),
         PageBreak(),
         parameters_section(view),
@@ -48,18 +72,92 @@ def board_document(release: Any) -> Document:
         warnings_section(release),
         limits_section(view),
         build_made_section(release),
-    ]
-    return Document(
-        title=release.title,
-        subtitle="Report for the board",
-        audience="board",
-        blocks=tuple(b for b in blocks if b is not None),
-        about=list_release_facts(release),
-        footer="This report holds parameters and aggregates of the original: keep it inside.",
     )
 
 
-# -- the first page ----------------------------------------------------------------------------------
+#: What sort of report each audience gets, and the sentence at its end.
+REPORTS: dict[Audience, tuple[str, str]] = {
+    "public": (
+        "Protection report",
+        "This report holds no record and refers to nothing outside itself.",
+    ),
+    "board": (
+        "Report for the board",
+        "This report holds parameters and aggregates of the original: keep it inside.",
+    ),
+}
+
+
+def build_report(view: View, audience: Audience, *blocks: Block | None) -> Document:
+    """Return the report for an audience: the judgement and the few numbers at the top, then its blocks."""
+    public = audience == "public"
+    access = view.release.plan.access
+    subtitle, footer = REPORTS[audience]
+    top = (judge(view, public=public), Tiles(tuple(view.tiles(public=public))))
+    return Document(
+        title=view.release.title,
+        subtitle=subtitle,
+        audience=audience,
+        blocks=(*top, *(b for b in blocks if b is not None)),
+        about=(
+            f"tacit {tacit.__version__}",
+            *([f"Access class {access} ({access_words(access)})"] if access else []),
+        ),
+        footer=footer,
+    )
+
+
+def access_words(name: str) -> str:
+    """Return an access class in words."""
+    level = AccessClass.parse(name)
+    return f"{level.title}: {level.rule}"
+
+
+# -- for the public --------------------------------------------------------------------------------------
+
+
+def steps_section(view: View) -> Section | None:
+    """Return what was done, with public parameters."""
+    rows = [step_cells(i, action) for i, action in enumerate(view.release.history, 1)]
+    table = DataTable.of(
+        ["step", "parameters", "techniques"],
+        rows,
+        "Steps, in order, with their public parameters",
+    )
+    told = describe_techniques(action.kind for action in view.release.history)
+    blocks: tuple[Block, ...] = (table, *(Paragraph(sentence) for sentence in told))
+    return Section("What was done", blocks, "done") if rows else None
+
+
+def step_cells(i: int, action: Any) -> tuple[Words, Words, Words]:
+    """Return the method, public parameters and techniques of one step."""
+    cls = lookup(action.kind)
+    secret = cls.secret_fields()
+    told = [
+        (Mark(name, "code"), f" = {words.parameter(value)}")
+        for name, value in action.parameters.items()
+        if name not in {"kind", *secret}
+    ]
+    lines: list[tuple[str | Mark, ...]] = [*told]
+    if secret:
+        lines.append((Mark("Parameters that would help an intruder are withheld.", "soft"),))
+    elif not told:
+        lines.append(("defaults",))
+    name = (Mark(f"{i}. {action.kind.replace('_', ' ')}"), "\n", Mark(cls.title(), "soft"))
+    return name, words.on_lines(lines), ", ".join(action.techniques) or "-"
+
+
+def limits_section(view: View) -> Section:
+    """Return on what the claims rest and what is not promised."""
+    assumed = list(dict.fromkeys(t for claim in view.release.claims for t in claim.assumptions))
+    blocks: list[Block] = []
+    if assumed:
+        blocks += [Heading("The claims protect if"), ItemList(tuple(assumed))]
+    blocks += [Heading("What is not promised"), ItemList(tuple(view.limits()))]
+    return Section("Assumptions and limits", tuple(blocks), "limits")
+
+
+# -- for the board: the first page ----------------------------------------------------------------------------------
 
 
 def brief(view: View) -> Section:
@@ -85,8 +183,7 @@ def audience_words(access: str) -> str:
     """Return who may have the release."""
     if not access:
         return "No access class was chosen."
-    level = AccessClass.parse(access)
-    return f"{access} ({level.title}: {level.rule}). {level.meaning}"
+    return f"{access} ({access_words(access)}). {AccessClass.parse(access).meaning}"
 
 
 def open_points(view: View) -> list[str]:
