@@ -20,7 +20,7 @@ from tacit.data.microdata import Microdata
 from tacit.data.roles import WITHHELD
 from tacit.errors import DisclosureRefused, SdcError
 from tacit.io.formats import writable
-from tacit.kinds.base import FORMULA, Kind
+from tacit.kinds.base import FORMULA, Kind, map_files
 from tacit.kinds.missing import missing_faults
 from tacit.spec import Method
 
@@ -290,7 +290,7 @@ def read_section(
 
 def resolve_rules(plan: Any, hierarchies: Mapping[str, Any]) -> dict[str, Any]:
     """Return hierarchies with file names relative to the plan."""
-    return {c: str(plan.resolve(h)) if isinstance(h, str) else h for c, h in hierarchies.items()}
+    return dict(map_files(hierarchies, lambda file: str(plan.resolve(file))))
 
 
 def with_declared(
