@@ -27,6 +27,19 @@ def smallest_class(frame: Frame, columns: Sequence[str]) -> int | None:
     return None if found is None else int(found)
 
 
+def label_text(value: Any) -> str | None:
+    """Return a value as it is compared: 7, 7.0 and "7" are the same, dates in ISO form."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat()).removesuffix("T00:00:00")
+    return str(value)
+
+
 def number_values(values: list[object]) -> Ints:
     """Return a number for each value, -1 for a missing one."""
     number: dict[object, int] = {None: -1}

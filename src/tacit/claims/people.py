@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tacit.claims.claim import Claim
-from tacit.claims.classes import SIZE, Frame, class_sizes
+from tacit.claims.classes import SIZE, Frame, class_sizes, label_text
 
 Label = tuple[str | None, ...]
 
@@ -21,18 +19,3 @@ def match_people(frame: Frame, claim: Claim) -> tuple[list[tuple[int, int]], int
     members = {tuple(row[:-1]): int(row[-1]) for row in counted["classes"]}
     pairs = [(released.get(c, 0), members.get(c, 0)) for c in released.keys() | members.keys()]
     return pairs, int(counted["elsewhere"])
-
-
-def label_text(value: Any) -> str | None:
-    """Return the text of a released value: whole numbers without a fraction, dates in ISO form."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value == int(value):
-        return str(int(value))
-    return (
-        str(value.isoformat()).removesuffix("T00:00:00")
-        if hasattr(value, "isoformat")
-        else str(value)
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from tacit.arrays import Floats, Ints
+from tacit.claims.claim import Claim
 from tacit.claims.classes import Frame
 from tacit.engine.exact_sums import sum_columns
 from tacit.engine.names import aggregate
@@ -26,11 +27,38 @@ class Rows:
     amount: Floats
     values: list[Any]
 
+    @classmethod
+    def of(cls, frame: Frame, claim: Claim, missing: str | None = None) -> Rows:
+        """Return the rows of the sensitive column that a claim names, by its columns and with its weight."""
+        p = claim.parameters
+        told = p.get("missing", "category") if missing is None else missing
+        return count_values(frame, claim.columns, p["sensitive"], p.get("weight"), told)
+
+    @property
+    def whole(self) -> Floats:
+        """Return the amount of each value in all classes together."""
+        return np.bincount(self.value, weights=self.amount, minlength=len(self.values))
+
+    def part(self, members: Ints) -> Floats:
+        """Return the amount of each value in one class."""
+        amount = self.amount[members]
+        return np.bincount(self.value[members], weights=amount, minlength=len(self.values))
+
     def classes(self) -> list[Ints]:
         """Return the positions of the rows of each class."""
         order = np.argsort(self.of_class, kind="stable")
         cuts = np.flatnonzero(np.diff(self.of_class[order])) + 1
         return np.split(order, cuts) if len(order) else []
+
+
+def exceeds_share(rows: Rows, largest: float, counts: Callable[[Any], bool]) -> bool:
+    """Return True when a value that counts has more than the largest share of some class."""
+    for members in rows.classes():
+        total = float(rows.amount[members].sum())
+        for value, amount in zip(rows.value[members], rows.amount[members], strict=True):
+            if counts(rows.values[value]) and float(amount) > (largest + 1e-8) * total:
+                return True
+    return False
 
 
 def count_values(

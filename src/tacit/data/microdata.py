@@ -20,7 +20,7 @@ from tacit.data.roles import Column, Links
 from tacit.engine import codes as coding
 from tacit.engine import relational
 from tacit.engine.arrow import set_columns, sort_by_row
-from tacit.engine.base import ROW, Engine
+from tacit.engine.base import ROW, Engine, get_engine
 from tacit.engine.memory import held_codes, held_table
 from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError
 
@@ -72,6 +72,19 @@ class Microdata:
     def __post_init__(self) -> None:
         for name in ("columns", "quasi", "hierarchies"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the data as they travel to another process: an Arrow table and what is known of it."""
+        known = {
+            n: dict(v) if isinstance(v, MappingProxyType) else v for n, v in vars(self).items()
+        }
+        return {**known, "frame": self.to_arrow(with_row=True), "engine": None, "to_own": None}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        engine = get_engine()
+        own: Mapping[str, Any] = {"frame": engine.from_arrow(state["frame"]), "engine": engine}
+        self.__dict__.update({**state, **own, "to_own": type(self).to_own})
+        self.__post_init__()
 
     # -- roles -------------------------------------------------------------------------------
 

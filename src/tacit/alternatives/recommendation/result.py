@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from tacit.alternatives.comparison.printing import html_table, text_table
+from tacit.alternatives.comparison.printing import csv_table, html_table, text_table
 from tacit.alternatives.recommendation.words import Account, tell_reasons
 from tacit.alternatives.rumap.points import Point
 from tacit.alternatives.rumap.result import RUMapResult
@@ -154,12 +152,7 @@ class Recommendation(Result):
     def to_csv(self) -> str:
         """Return every candidate as CSV text."""
         assert self.frame is not None
-        rows = self.frame.rows(named=True)
-        out = io.StringIO()
-        writer = csv.DictWriter(out, fieldnames=self.frame.columns)
-        writer.writeheader()
-        writer.writerows(rows)
-        return out.getvalue()
+        return csv_table(self.frame.rows(named=True), self.frame.columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recommendation as plain data."""

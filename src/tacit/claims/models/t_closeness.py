@@ -11,7 +11,7 @@ from tacit.arrays import Floats, Ints
 from tacit.claims.claim import Claim
 from tacit.claims.classes import Frame
 from tacit.claims.registry import check_for
-from tacit.claims.values_in_classes import count_values
+from tacit.claims.values_in_classes import Rows
 
 
 @check_for("t-closeness")
@@ -19,14 +19,14 @@ def is_close_to_the_whole(frame: Frame, claim: Claim) -> bool:
     """Return True when no class is farther than t from the whole, in the earth mover's distance."""
     p = claim.parameters
     distance = p.get("distance", "equal")
-    missing = "ignore" if distance == "ordered" else p.get("missing", "category")
-    rows = count_values(frame, claim.columns, p["sensitive"], p.get("weight"), missing)
-    whole = np.bincount(rows.value, weights=rows.amount, minlength=len(rows.values))
+    missing = "ignore" if distance == "ordered" else None
+    rows = Rows.of(frame, claim, missing)
+    whole = rows.whole
     if not whole.sum():
         return True
     q = whole / whole.sum()
     for members in rows.classes():
-        part = np.bincount(rows.value[members], weights=rows.amount[members], minlength=len(q))
+        part = rows.part(members)
         moved = earth_moved(part / part.sum(), q, distance, rows.values, p)
         if moved > p["t"] + 1e-9:
             return False
