@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from tacit.cli.render import progress_bar
+from tacit.cli.render import console, progress_bar
 from tacit.storage.own_folders import refuse_existing, refuse_files
 
 
@@ -33,7 +33,6 @@ def compare(
         Save the chart: svg, png, pdf or html.
     """
     import tacit
-    from tacit.cli.app import console
     from tacit.plan import Plan
 
     refuse_existing(plot)
@@ -58,7 +57,6 @@ def tiers(plans: list[Path], /, *, seed: int | None = None) -> int:
         Seed given to every plan.
     """
     from tacit.alternatives.tiers import Tiers
-    from tacit.cli.app import console
     from tacit.plan import Plan
 
     loaded = {path.stem: Plan.load(path) for path in plans}
@@ -106,7 +104,6 @@ def ru_map(
 
     from tacit.alternatives.rumap import RUMap
     from tacit.alternatives.rumap.result import FILES
-    from tacit.cli.app import console
     from tacit.plan import Plan
 
     if out is not None:
@@ -177,7 +174,6 @@ def tables(
         Write the report (HTML) to this file.
     """
     import tacit
-    from tacit.cli.app import console
 
     refuse_existing(out)
     reading = {"rows": rows, "columns": columns, "value": value}

@@ -19,7 +19,7 @@ from tacit.cli.alternatives import compare, ru_map, tables, tiers
 from tacit.cli.examples import example, experiment
 from tacit.cli.keys import group as keys
 from tacit.cli.recommend import recommend
-from tacit.cli.render import Console, progress_bar
+from tacit.cli.render import console, progress_bar
 from tacit.cli.supervised import memory_sentence
 from tacit.cli.texts import review, scrub
 from tacit.errors import (
@@ -49,7 +49,6 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-console = Console()
 app.command(recommend)
 app.command(scrub)
 app.command(review)

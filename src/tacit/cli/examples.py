@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from tacit.cli.render import progress_bar
+from tacit.cli.render import console, progress_bar
 from tacit.errors import explain_target
 from tacit.events import Job, Phase
 from tacit.storage.own_folders import move_files, note_begun, refuse_existing
@@ -36,8 +36,6 @@ def example(
     seed
         Seed of the generator.
     """
-    from tacit.cli.app import console
-
     named = folder.name if folder.name in ("firms", "census", "notes", "parties") else "hospital"
     of = of or named  # type: ignore[assignment]
     with explain_target(folder):
@@ -126,7 +124,6 @@ def experiment(
     seed
         Seed of the simulated data.
     """
-    from tacit.cli.app import console
     from tacit.cli.studies import run_study
 
     if not out.is_dir() or any(out.iterdir()):

@@ -18,6 +18,7 @@ from cyclopts import App, Parameter
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from tacit.cli.render import console, describe, progress_bar
 from tacit.data.corpus import Corpus
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused
@@ -202,8 +203,6 @@ def default_text(info: FieldInfo) -> str:
 def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
     """Build the Spec, read the data, and apply or measure."""
     import tacit
-    from tacit.cli.app import console
-    from tacit.cli.render import progress_bar
     from tacit.context import Context
 
     values = {
@@ -265,8 +264,6 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
                 context=context,
             )
     if isinstance(spec, Method):
-        from tacit.cli.render import describe
-
         action = result.history[-1]
         console.say(f"{spec.kind}: {describe(action.details) or 'done'}")
         for claim in action.claims:
@@ -300,8 +297,6 @@ def stage_of(spec: Spec) -> Stage:
 
 def act_on_table(spec: Spec, source: Path, options: dict[str, Any]) -> int:
     """Apply to a table file, or measure it."""
-    from tacit.cli.app import console
-    from tacit.cli.render import progress_bar
     from tacit.cli.tables import keep_table, open_table, say_action, summary_line
     from tacit.context import Context
 
@@ -332,8 +327,6 @@ def act_on_table(spec: Spec, source: Path, options: dict[str, Any]) -> int:
 def act_on_texts(spec: Spec, source: Path, options: dict[str, Any]) -> int:
     """Apply to a folder or file of texts, or measure it."""
     import tacit
-    from tacit.cli.app import console
-    from tacit.cli.render import describe, progress_bar
     from tacit.context import Context
     from tacit.io import refuse_target
     from tacit.kinds.corpus import KIND, with_neutral_names

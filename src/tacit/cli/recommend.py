@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from tacit.cli.render import console, progress_bar
+
 if TYPE_CHECKING:
     from tacit.plan import Plan
     from tacit.spec import Measure
@@ -95,9 +97,7 @@ def recommend(
     """
     import tacit
     from tacit.alternatives.recommendation.result import refuse_replacing
-    from tacit.cli.app import console
     from tacit.cli.generated import rule, split
-    from tacit.cli.render import progress_bar
 
     if out is not None:
         refuse_replacing(out, force=force)

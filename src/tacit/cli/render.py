@@ -147,6 +147,10 @@ class Console:
             out.print(f"  {role}: {words}", markup=False)
 
 
+#: The one console of the command line.
+console = Console()
+
+
 def describe(details: Mapping[str, Any]) -> str:
     """Return the short facts of a step."""
     short = {

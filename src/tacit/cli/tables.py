@@ -10,7 +10,7 @@ import yaml
 from cyclopts import App, Parameter
 
 import tacit
-from tacit.cli.render import describe, progress_bar
+from tacit.cli.render import console, describe, progress_bar
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError, SpecError
@@ -109,8 +109,6 @@ def parse_dimension(text: str) -> tuple[str, Any]:
 
 def say_action(table: Table) -> None:
     """Print what the last step did, and what holds."""
-    from tacit.cli.app import console
-
     action = table.history[-1]
     console.say(f"{action.kind}: {describe(action.details) or 'done'}")
     for claim in action.claims:
@@ -129,8 +127,6 @@ def build(
     **given: Any,
 ) -> int:
     """Build a table from records, or read a ready one, and keep it as a .table file."""
-    from tacit.cli.app import console
-
     if not dimension:
         raise InputError("name the dimensions: --dimension region=regions.hrc size")
     chosen = {k: v for k, v in given.items() if v is not None}
@@ -309,7 +305,6 @@ def chain(
     force: bool,
 ) -> int:
     """Apply Specs in turn and write the result."""
-    from tacit.cli.app import console
     from tacit.tables.suppress.suppression import Suppression
 
     if not texts:
@@ -363,8 +358,6 @@ def audit(
     out
         Write the detail, one row per cell, as CSV. Confidential.
     """
-    from tacit.cli.app import console
-
     refuse_existing(plot)
     refuse_existing(out)
     specs = [parse_spec(text, Measure) for text in measure or ["audit"]]
@@ -409,8 +402,6 @@ def convert(table: Path, out: Path, /, *, metadata: Path | None = None, force: b
     force
         Replace a file that is already there.
     """
-    from tacit.cli.app import console
-
     keep_table(open_table(table, metadata), out, force=force)
     console.say(f"wrote {out}")
     return 0
@@ -427,8 +418,6 @@ def show(table: Path, /, *, metadata: Path | None = None) -> int:
     metadata
         The .rda file of a .tab table.
     """
-    from tacit.cli.app import console
-
     console.say(repr(open_table(table, metadata)))
     return 0
 
@@ -444,8 +433,6 @@ def batch(job: Path, /, *, folder: Path | None = None) -> int:
     folder
         Where output files go; by default where the batch file says, beside it.
     """
-    from tacit.cli.app import console
-
     with progress_bar(console) as show:
         result = tacit.tables.run_batch(job, folder=folder, on_event=show)
     console.say(repr(result))

@@ -23,18 +23,12 @@ LOOKED_AT = 100_000
 
 @dataclass(frozen=True)
 class Pairs:
-    """Numeric columns of two files: all records of each, and where the shared ones stand.
+    """Numeric columns of two files: all records of each, and where the shared ones stand."""
 
-    Attributes
-    ----------
-    before, after
-        One row per record, one column per column; NaN where missing.
-    old, new
-        Positions of the records that are in both files, in ``before`` and in ``after``.
-    """
-
+    #: before, after: one row per record, one column per column; NaN where missing.
     before: Floats
     after: Floats
+    #: old, new: positions of the records that are in both files, in ``before`` and in ``after``.
     old: Ints
     new: Ints
 

@@ -31,27 +31,18 @@ SUPPRESSES = ("suppressed", "suppressed_or_warned")
 
 @dataclass(frozen=True)
 class Ways:
-    """How a step treats households and links, with its parameters as they are.
+    """How a step treats households and links, with its parameters as they are."""
 
-    Attributes
-    ----------
-    kind
-        The step, for messages.
-    household, links
-        Its words (see :mod:`tacit.treatment`).
-    changed
-        The columns whose values it may change.
-    elsewhere
-        Columns that other steps change, before or after it.
-    draws
-        True when columns are changed at random, each by itself.
-    """
-
+    #: The step, for messages.
     kind: str
+    #: household, links: its words (see :mod:`tacit.treatment`).
     household: OnHousehold
     links: OnLinks
+    #: The columns whose values it may change.
     changed: tuple[str, ...]
+    #: Columns that other steps change, before or after it.
     elsewhere: frozenset[str] = field(default_factory=frozenset)
+    #: True when columns are changed at random, each by itself.
     draws: bool = False
 
 

@@ -15,21 +15,14 @@ from tacit.engine.codes import encode
 
 @dataclass(frozen=True)
 class ClassIndex:
-    """The classes of some columns, numbered in ascending order of their values; null is a value, the last.
+    """The classes of some columns, numbered in ascending order of their values; null is a value, the last."""
 
-    Attributes
-    ----------
-    columns
-        The columns that form classes; none for one class of all records.
-    values
-        The distinct values of each column, ascending.
-    steps
-        For each column after the first: the numbers, ascending, that the classes so far and the
-        column's codes make together.
-    """
-
+    #: The columns that form classes; none for one class of all records.
     columns: tuple[str, ...]
+    #: The distinct values of each column, ascending.
     values: tuple[pa.Array, ...]
+    #: For each column after the first: the numbers, ascending, that the classes so far and the
+    #: column's codes make together.
     steps: tuple[Ints, ...]
 
     @classmethod

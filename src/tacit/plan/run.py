@@ -30,26 +30,18 @@ PLOTS = 30_000
 
 @dataclass(frozen=True)
 class Desk:
-    """What steps and measures of one run share.
+    """What steps and measures of one run share."""
 
-    Attributes
-    ----------
-    seed
-        The run's seed.
-    job
-        The job of the run, divided into parts.
-    source
-        Fingerprint of the source. The numbers of each step then depend on it and on the step's parameters
-        besides the seed: two runs that differ in either have no noise in common that could be taken out.
-        Without one they depend on the seed and the step's number alone, for study (see
-        :mod:`tacit.alternatives.rumap.evaluate`).
-    register
-        The population register, for steps that ask for it.
-    """
-
+    #: The run's seed.
     seed: int
+    #: The job of the run, divided into parts.
     job: Job
+    #: Fingerprint of the source. The numbers of each step then depend on it and on the step's parameters
+    #: besides the seed: two runs that differ in either have no noise in common that could be taken out.
+    #: Without one they depend on the seed and the step's number alone, for study (see
+    #: :mod:`tacit.alternatives.rumap.evaluate`).
     source: str | None = None
+    #: The population register, for steps that ask for it.
     register: Data | None = None
 
     @classmethod

@@ -112,19 +112,13 @@ class Row:
 
 @dataclass(frozen=True)
 class DataTable:
-    """A table. The cells of the first column are the headings of the rows.
-
-    Attributes
-    ----------
-    caption
-        What the table shows. Required: it names the table to people who hear it read.
-    note
-        A remark below the table.
-    """
+    """A table. The cells of the first column are the headings of the rows."""
 
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    #: What the table shows. Required: it names the table to people who hear it read.
     caption: str
+    #: A remark below the table.
     note: str = ""
 
     @classmethod
@@ -165,24 +159,16 @@ class DataTable:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart. Its title stands above it as text, its alternative text is that of the chart.
-
-    Attributes
-    ----------
-    table
-        The numbers behind the chart, where they do not stand beside it anyway.
-    live
-        The same chart to point at and zoom, for renderers that can; it needs a script in the page.
-    narrow
-        The chart as it is drawn for a narrow screen, where making it narrower is not enough.
-    small
-        Drawn small, beside others.
-    """
+    """A chart. Its title stands above it as text, its alternative text is that of the chart."""
 
     chart: Chart
+    #: The numbers behind the chart, where they do not stand beside it anyway.
     table: DataTable | None = None
+    #: The same chart to point at and zoom, for renderers that can; it needs a script in the page.
     live: Chart | None = None
+    #: The chart as it is drawn for a narrow screen, where making it narrower is not enough.
     narrow: Chart | None = None
+    #: Drawn small, beside others.
     small: bool = False
 
 

@@ -18,23 +18,15 @@ Side = Literal["risk", "utility"]
 
 @dataclass(frozen=True)
 class Axis:
-    """One column that can stand on an axis.
+    """One column that can stand on an axis."""
 
-    Attributes
-    ----------
-    words
-        What it is.
-    side
-        Whether it tells of risk or of utility.
-    better
-        Which values are better.
-    neutral
-        The value of data that were not changed, where the distance from it counts.
-    """
-
+    #: What it is.
     words: str
+    #: Whether it tells of risk or of utility.
     side: Side
+    #: Which values are better.
     better: Literal["lower", "higher"]
+    #: The value of data that were not changed, where the distance from it counts.
     neutral: float | None = None
 
     def place(self, value: float) -> float:

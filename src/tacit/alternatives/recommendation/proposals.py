@@ -49,32 +49,21 @@ QUADRATIC, SMALL = 30_000, 1_000
 
 @dataclass(frozen=True)
 class Proposal:
-    """One candidate: its steps, and the words that it is known by.
+    """One candidate: its steps, and the words that it is known by."""
 
-    Attributes
-    ----------
-    method
-        The curve of the map that it belongs to.
-    label
-        The setting in words.
-    steps
-        The methods, in order.
-    family
-        What sort of change it makes; None for a combination.
-    columns
-        The columns that it changes.
-    place
-        Its place in the grid of its method, along each parameter from mild to strong.
-    parts
-        The two proposals of a combination.
-    """
-
+    #: The curve of the map that it belongs to.
     method: str
+    #: The setting in words.
     label: str
+    #: The methods, in order.
     steps: tuple[Method, ...]
+    #: What sort of change it makes; None for a combination.
     family: Family | None
+    #: The columns that it changes.
     columns: frozenset[str]
+    #: Its place in the grid of its method, along each parameter from mild to strong.
     place: Place = ()
+    #: The two proposals of a combination.
     parts: tuple[Proposal, ...] = ()
 
     @property
@@ -85,26 +74,17 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Ground:
-    """What proposals are made from.
+    """What proposals are made from."""
 
-    Attributes
-    ----------
-    data
-        The data, without their identifiers.
-    records
-        How many there are.
-    risk
-        The measures of risk.
-    cap
-        The largest risk allowed.
-    numbers
-        Columns of numbers that may be masked.
-    """
-
+    #: The data, without their identifiers.
     data: Microdata
+    #: How many there are.
     records: int
+    #: The measures of risk.
     risk: tuple[Any, ...]
+    #: The largest risk allowed.
     cap: float
+    #: Columns of numbers that may be masked.
     numbers: tuple[str, ...]
 
     @property

@@ -34,23 +34,15 @@ FILES = ("recommendation.html", "map.svg", "map.png", "candidates.csv", "runner-
 
 @dataclass(frozen=True)
 class Choice:
-    """One recommended plan.
+    """One recommended plan."""
 
-    Attributes
-    ----------
-    rank
-        Its place, from 1; 0 for one that another beats in both risk and utility.
-    point
-        Where it lies on the map.
-    plan
-        The plan, ready to be saved and run; it refuses a release over the cap.
-    reason
-        What it offers, in a sentence.
-    """
-
+    #: Its place, from 1; 0 for one that another beats in both risk and utility.
     rank: int
+    #: Where it lies on the map.
     point: Point
+    #: The plan, ready to be saved and run; it refuses a release over the cap.
     plan: Plan
+    #: What it offers, in a sentence.
     reason: str
 
     @property

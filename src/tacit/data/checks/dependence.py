@@ -105,31 +105,21 @@ NEARLY = ", in nearly all records"
 
 @dataclass(frozen=True, eq=False)
 class Hidden:
-    """The hidden values of a column: codes of the originals for each released record, and where they are hidden.
-
-    Attributes
-    ----------
-    codes, values
-        The originals: codes in the order of what the values mean, and the values themselves.
-    at
-        Where the release does not show the original.
-    known
-        Where there is an original.
-    judged
-        Where a relation must hold: where the original is hidden, and where nobody can see that it is not.
-    running
-        True for running numbers of records: they are told only where few are left.
-    masked
-        Whether the released column holds changed values, which may still stand in the order of the originals.
-    """
+    """The hidden values of a column: codes of the originals for each released record, and where they are hidden."""
 
     name: str
+    #: codes, values: the originals: codes in the order of what the values mean, and the values themselves.
     codes: Ints
     values: pa.Array
+    #: Where the release does not show the original.
     at: Flags
+    #: Where there is an original.
     known: Flags
+    #: Where a relation must hold: where the original is hidden, and where nobody can see that it is not.
     judged: Flags
+    #: True for running numbers of records: they are told only where few are left.
     running: bool = False
+    #: Whether the released column holds changed values, which may still stand in the order of the originals.
     masked: bool = True
 
 
