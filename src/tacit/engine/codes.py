@@ -22,21 +22,7 @@ from tacit.engine.coded import Coded, combine_codes, densify, encode
 from tacit.engine.memory import count_held
 from tacit.engine.relational import N, W, counts
 
-__all__ = [
-    "Agreement",
-    "Cells",
-    "Coded",
-    "agreeing_cells",
-    "cells",
-    "combine_codes",
-    "count_classes",
-    "dense_ids",
-    "densify",
-    "encode",
-    "group_ids",
-    "sort_order",
-    "wildcard_sizes",
-]
+__all__ = ["Coded", "combine_codes", "densify", "encode"]
 
 
 #: Largest table for which codes index a dense count array.

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tacit.data.microdata import Microdata
-from tacit.plot.columns import column_chart
 from tacit.plot.families import (
     class_sizes,
     class_sizes_before_after,
     column_changes,
+    column_chart,
     levels,
 )
 from tacit.report import facts, record_words, words

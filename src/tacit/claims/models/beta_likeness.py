@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 from tacit.claims.claim import Claim
-from tacit.claims.classes import Frame
+from tacit.claims.classes import Frame, Rows
 from tacit.claims.registry import check_for
-from tacit.claims.values_in_classes import Rows
 
 
 @check_for("beta-likeness")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tacit.claims.claim import Claim
-from tacit.claims.classes import Frame
+from tacit.claims.classes import Frame, Rows, exceeds_share
 from tacit.claims.registry import check_for
-from tacit.claims.values_in_classes import Rows, exceeds_share
 
 
 @check_for("bounded-share")

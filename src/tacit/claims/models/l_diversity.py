@@ -8,9 +8,8 @@ import numpy as np
 
 from tacit.arrays import Floats
 from tacit.claims.claim import Claim
-from tacit.claims.classes import Frame
+from tacit.claims.classes import Frame, Rows
 from tacit.claims.registry import check_for
-from tacit.claims.values_in_classes import Rows
 
 
 @check_for("l-diversity")

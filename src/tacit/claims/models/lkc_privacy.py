@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 
 from tacit.claims.claim import Claim
-from tacit.claims.classes import Frame
+from tacit.claims.classes import Frame, count_values, exceeds_share
 from tacit.claims.registry import check_for
-from tacit.claims.values_in_classes import count_values, exceeds_share
 
 
 @check_for("lkc-privacy")
