@@ -18,7 +18,7 @@ from tacit.numbers import format_number
 from tacit.plan import Plan
 from tacit.plan.entries import spec_of
 from tacit.plan.files import read_document, write_document
-from tacit.plan.sections import Roles, Section
+from tacit.plan.sections import Roles, Section, option
 from tacit.records.census.geography_threshold import GeographyThreshold
 from tacit.spec import Method
 
@@ -47,21 +47,19 @@ class Profile(Section):
     out swapping.
     """
 
-    profile: Literal[1] = Field(default=1, description="version of the file format (1)")
+    profile: Literal[1] = option("version of the file format (1)", 1)
     country: str = Field(min_length=1, description="code or name of the country")
     census: int = Field(ge=1700, le=2200, description="year of the census")
-    version: int = Field(default=1, ge=1, description="version of the agreement, counted up")
-    agreed: Annotated[str, BeforeValidator(as_day)] = Field(
-        default="", description="day of the agreement, as 2026-01-31"
+    version: int = option("version of the agreement, counted up", 1, ge=1)
+    agreed: Annotated[str, BeforeValidator(as_day)] = option(
+        "day of the agreement, as 2026-01-31", ""
     )
-    agreed_with: str = Field(default="", description="the office that agreed")
-    note: str = Field(default="", description="what was changed and why")
-    controls: Literal["full", "light"] = Field(
-        default="full", description="light leaves out swapping, for a census that is not recent"
+    agreed_with: str = option("the office that agreed", "")
+    note: str = option("what was changed and why", "")
+    controls: Literal["full", "light"] = option(
+        "light leaves out swapping, for a census that is not recent", "full"
     )
-    roles: Annotated[Roles, BeforeValidator(Roles.of)] = Field(
-        default=Roles(), description="what the columns are"
-    )
+    roles: Annotated[Roles, BeforeValidator(Roles.of)] = option("what the columns are", Roles())
     sample: Rule = Field(default_factory=dict, description="parameters of sample_households")
     geography: Rule = Field(default_factory=dict, description="parameters of geography_threshold")
     swap: Rule = Secret(default_factory=dict, description="parameters of swap_households")
@@ -77,10 +75,8 @@ class Profile(Section):
     digits: Mapping[ColumnName, NaturalInt] = Field(
         default_factory=dict, description="digits of hierarchical codes that are kept, by column"
     )
-    remove: tuple[ColumnName, ...] = Field(default=(), description="columns that are left out")
-    remove_sensitive: bool = Field(
-        default=False, description="leave out the columns declared sensitive"
-    )
+    remove: tuple[ColumnName, ...] = option("columns that are left out", ())
+    remove_sensitive: bool = option("leave out the columns declared sensitive", False)
 
     #: The words in which a recode is stricter when it grows.
     NUMBERED: ClassVar[tuple[str, ...]] = ("top_codes", "bottom_codes", "digits")

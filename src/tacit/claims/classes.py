@@ -91,12 +91,12 @@ class Rows:
     @property
     def whole(self) -> Floats:
         """Return the amount of each value in all classes together."""
-        return np.bincount(self.value, weights=self.amount, minlength=len(self.values))
+        return self.part(np.arange(len(self.value)))
 
     def part(self, members: Ints) -> Floats:
         """Return the amount of each value in one class."""
-        amount = self.amount[members]
-        return np.bincount(self.value[members], weights=amount, minlength=len(self.values))
+        amount, n = self.amount[members], len(self.values)
+        return np.bincount(self.value[members], weights=amount, minlength=n).astype(np.float64)
 
     def classes(self) -> list[Ints]:
         """Return the positions of the rows of each class."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tacit.data.base import Around
 
 if TYPE_CHECKING:
-    pass
+    from tacit.data.table import Table  # noqa: F401 - in quotes below
 
 #: Said of linked tables when nothing tells whether two of their dimensions are one variable.
 APART = (
