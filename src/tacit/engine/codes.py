@@ -128,13 +128,7 @@ def dense_ids(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tupl
     return densify(combine_codes(columns, sizes)[0])
 
 
-def wildcard_sizes(
-    cells: Cells,
-    subset: Sequence[str] | None = None,
-    *,
-    weighted: bool = False,
-    alpha: float = 1.0,
-) -> Floats:
+def wildcard_sizes(cells: Cells, *, weighted: bool = False, alpha: float = 1.0) -> Floats:
     """Return for each cell how many records agree with it when a null agrees with everything.
 
     This is the count that an intruder faces after local suppression, as in sdcMicro. With ``alpha`` below 1
@@ -143,7 +137,7 @@ def wildcard_sizes(
     """
     amount = cells.weight if weighted and cells.weight is not None else cells.n.astype(np.float64)
     result = np.zeros(len(cells))
-    for match in agreeing_cells(cells, subset, alpha):
+    for match in agreeing_cells(cells, alpha):
         sums = np.bincount(match.other_ids, amount[match.others], minlength=match.bound)
         result[match.rows] += match.share * sums[match.ids]
     return result
@@ -162,16 +156,13 @@ class Agreement:
     share: float
 
 
-def agreeing_cells(
-    cells: Cells, subset: Sequence[str] | None = None, alpha: float = 1.0
-) -> Iterator[Agreement]:
+def agreeing_cells(cells: Cells, alpha: float = 1.0) -> Iterator[Agreement]:
     """Yield which cells agree when a null agrees with everything.
 
     Cells are grouped by which keys are null; for two such patterns only the keys known in both are compared. Two cells
     of one pattern agree only when they are the same.
     """
-    names = list(subset if subset is not None else cells.keys)
-    columns, sizes = cells.columns(names)
+    columns, sizes = cells.columns()
     known = np.stack([c != s - 1 for c, s in zip(columns, sizes, strict=True)], axis=1)
     patterns, pattern_of = np.unique(known, axis=0, return_inverse=True)
     pattern_of = pattern_of.ravel()

@@ -32,15 +32,10 @@ def as_list(value: Any) -> Any:
     return (name,) if isinstance(name, str) else value
 
 
-def rule_to_plain(rule: Any) -> Any:
-    """Return a hierarchy as it stands in a plan."""
-    return rule.to_dict() if hasattr(rule, "to_dict") else rule
-
-
 def rules_to_plain(rules: Any) -> Any:
     """Return hierarchies by column as they stand in a plan."""
     if isinstance(rules, Mapping):
-        return {c: rule_to_plain(r) for c, r in rules.items()}
+        return {c: r.to_dict() if hasattr(r, "to_dict") else r for c, r in rules.items()}
     return None if rules is None else list(rules)
 
 

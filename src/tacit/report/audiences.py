@@ -20,7 +20,6 @@ from tacit.report.controls import describe_techniques
 from tacit.report.document import (
     Audience,
     Block,
-    Column,
     DataTable,
     Definitions,
     Document,
@@ -33,6 +32,7 @@ from tacit.report.document import (
     Section,
     Tiles,
     Words,
+    numbers,
     section,
 )
 from tacit.report.view import View, judge, view_of
@@ -259,7 +259,7 @@ def build_made_section(release: Any) -> Section:
     """Return what is needed to make the release again."""
     ledger = release.ledger
     steps = DataTable.of(
-        ["step", Column("seconds", "number"), "fingerprint of the output"],
+        ["step", *numbers("seconds"), "fingerprint of the output"],
         [
             (e.title, round(float(e.seconds), 2), Mark(str(e.output)[:16], "code"))
             for e in ledger.entries

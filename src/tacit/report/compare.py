@@ -19,7 +19,6 @@ from tacit.report.charts import MAP_SIZE
 from tacit.report.document import (
     Block,
     Callout,
-    Column,
     DataTable,
     Definitions,
     Document,
@@ -31,6 +30,7 @@ from tacit.report.document import (
     Section,
     Tile,
     Tiles,
+    numbers,
 )
 from tacit.result import format_number
 from tacit.tables.compare.measures import GROUPS, MEASURES
@@ -93,7 +93,7 @@ def systems_report(result: ComparisonResult, title: str) -> Document:
     """Return the report of a comparison by measures of any kind."""
     names = [row.name for row in result.rows]
     table = DataTable.of(
-        ["measure", *(Column(name, "number") for name in names)],
+        ["measure", *numbers(*names)],
         [
             (row["symbol"], *(None if row[n] is None else format_number(row[n]) for n in names))
             for row in result.by_measure()
@@ -174,7 +174,7 @@ def group_section(result: ComparisonResult, group: str) -> Section:
     with_original = any(row["original"] is not None for row in found)
     names = [*(["original"] if with_original else []), *result.frameworks]
     table = DataTable.of(
-        ["measure", *(Column(name, "number") for name in names)],
+        ["measure", *numbers(*names)],
         [
             (
                 measure_words(row),

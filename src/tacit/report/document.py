@@ -10,7 +10,7 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from tacit.plot.chart import Chart
 from tacit.result import format_number
@@ -99,6 +99,11 @@ class Column:
     def side(self) -> Align:
         """Return where the column's cells stand."""
         return self.align or ("left" if self.format == "text" else "right")
+
+
+def numbers(*titles: str) -> tuple[Column, ...]:
+    """Return columns of numbers."""
+    return tuple(Column(title, "number") for title in titles)
 
 
 @dataclass(frozen=True)
@@ -332,15 +337,8 @@ def cell_words(value: Cell, how: Format) -> Words:
     if value is None:
         return "-"
     return (
-        f"{value:.1%}"
-        if how == "percent" and not isinstance(value, bool)
-        else format_cell_number(value)
+        f"{value:.1%}" if how == "percent" and not isinstance(value, bool) else format_number(value)
     )
-
-
-def format_cell_number(value: Any) -> str:
-    """Return a number for a table."""
-    return format_number(value)
 
 
 def section(title: str, *blocks: Block | None, key: str = "") -> Section | None:

@@ -14,7 +14,6 @@ from tacit.report.document import (
     Block,
     Callout,
     Cell,
-    Column,
     DataTable,
     Document,
     Figure,
@@ -25,6 +24,7 @@ from tacit.report.document import (
     Section,
     Tile,
     Tiles,
+    numbers,
 )
 from tacit.result import format_number
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tacit.alternatives.rumap.result import RUMapResult
 
 FOOTER = "The map: Duncan, Keller-McNulty and Stokes (2001), Disclosure risk vs. data utility: the R-U confidentiality map."
-SETTING = ("method", "setting", Column("risk", "number"), Column("utility", "number"))
+SETTING = ("method", "setting", *numbers("risk", "utility"))
 
 
 def map_document(ru: RUMapResult) -> Document:
@@ -136,7 +136,7 @@ def candidates(ru: RUMapResult) -> Section:
         cells = (*setting(point), *more, point.replicates, remark)
         rows.append(Row(cells, strong=told["status"] == "chosen"))
     table = DataTable.of(
-        [*SETTING, *(Column(n, "number") for n in detail), Column("runs", "number"), "remark"],
+        [*SETTING, *numbers(*detail, "runs"), "remark"],
         rows,
         "All candidates",
     )
@@ -205,7 +205,7 @@ def ranking(found: Recommendation) -> Section:
         )
         for c in found.choices
     ]
-    columns = (Column("rank", "number"), "plan", *SETTING[2:], "what it offers")
+    columns = (*numbers("rank"), "plan", *SETTING[2:], "what it offers")
     return Section(
         "The plans",
         (Paragraph(intro), DataTable.of(columns, rows, "The plans, best first")),
@@ -230,7 +230,7 @@ def all_candidates(found: Recommendation) -> Section:
         )
         for r in found.frame.rows(named=True)
     ]
-    columns = (*SETTING, Column("records", "number"), "remark")
+    columns = (*SETTING, *numbers("records"), "remark")
     note = "Numbers of a sample are not those of the file; they only decided what was tried on it."
     return Section(
         "All candidates",

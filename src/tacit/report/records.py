@@ -27,6 +27,7 @@ from tacit.report.document import (
     Section,
     Tile,
     Words,
+    numbers,
     section,
 )
 from tacit.report.public_figures import columns_in_reach
@@ -42,8 +43,6 @@ COPIES = "The file holds several synthetic copies. Class sizes are those of the 
 
 #: Why the public report counts no change.
 HOW_MANY = "How many were dropped, and how many values changed, is told to the data holder alone: it could undo protection."
-
-BOTH = (Column("before", "number"), Column("after", "number"))
 
 
 class RecordsView(View):
@@ -310,13 +309,9 @@ class RecordsView(View):
 
         table = DataTable.of(
             [
-                "column",
-                "fate",
-                Column("missing before", "number"),
-                Column("missing after", "number"),
-                Column("values changed", "number"),
-                Column("distinct before", "number"),
-                Column("distinct after", "number"),
+                *("column", "fate"),
+                *numbers("missing before", "missing after", "values changed"),
+                *numbers("distinct before", "distinct after"),
             ],
             [row(c) for c in self.columns],
             "Suppressed and recoded values, by column",
@@ -346,10 +341,7 @@ class RecordsView(View):
         table = DataTable.of(
             [
                 "columns known",
-                Column("unique before", "number"),
-                Column("unique after", "number"),
-                Column("below k before", "number"),
-                Column("below k after", "number"),
+                *numbers("unique before", "unique after", "below k before", "below k after"),
             ],
             [(", ".join(c.columns), *c.unique, *c.below) for c in found],
             f"Riskiest combinations of keys; k = {found[0].k}",
@@ -361,14 +353,9 @@ class RecordsView(View):
         kept = [c for c in self.columns if c.fate == "released"]
         table = DataTable.of(
             [
-                "column",
-                Column("distance", "number"),
-                Column("missing before", "percent"),
-                Column("after", "percent"),
-                Column("mean before", "number"),
-                Column("after", "number"),
-                Column("sd before", "number"),
-                Column("after", "number"),
+                *("column", *numbers("distance")),
+                *(Column("missing before", "percent"), Column("after", "percent")),
+                *numbers("mean before", "after", "sd before", "after"),
             ],
             [c.row() for c in kept],
             "Columns before and after protection",
@@ -399,12 +386,14 @@ def class_section(i: int, part: facts.ClassSizes, *, public: bool) -> Section:
     if public:
         sizes = {size: size * n for size, n in part.after.items()}
         chart = class_sizes(sizes, k=part.k, title=title, subtitle=columns)
-        value = [Column("value", "number")]
         rows: list[Any] = [(what, now) for what, _, now in part.rows()]
-        table = DataTable.of(["measure", *value], rows, "Classes of the released records")
+        heads = ["measure", *numbers("value")]
+        table = DataTable.of(heads, rows, "Classes of the released records")
     else:
         chart = class_sizes_before_after(
             part.before, part.after, k=part.k, title=title, subtitle=columns
         )
-        table = DataTable.of(["measure", *BOTH], part.rows(), "Before and after protection")
+        table = DataTable.of(
+            ["measure", *numbers("before", "after")], part.rows(), "Before and after protection"
+        )
     return Section(f"Class sizes on {part.name}", (Paragraph(told), Figure(chart), table))

@@ -27,6 +27,7 @@ from tacit.report.document import (
     Row,
     Section,
     Tile,
+    numbers,
 )
 from tacit.report.view import View, view_class
 from tacit.result import format_number
@@ -118,7 +119,7 @@ class TableView(View):
     def opening(self) -> Sequence[Section | None]:
         """Return the table as published, and the map of it."""
         dimensions = DataTable.of(
-            ["dimension", Column("codes", "number"), "shape"],
+            ["dimension", *numbers("codes"), "shape"],
             [(d.name, len(d), shape_words(d)) for d in self.table.dimensions],
             f"{self.table.response} by these dimensions",
         )
@@ -164,7 +165,7 @@ class TableView(View):
         old, new = self.release.original.tally(), self.table.tally()
         rows = [(s, old.get(s, 0), new.get(s, 0)) for s in dict.fromkeys([*old, *new])]
         table = DataTable.of(
-            ["status", Column("before", "number"), Column("after", "number")],
+            ["status", *numbers("before", "after")],
             rows,
             "Cells by status, after the rules and after protection",
         )
@@ -191,13 +192,7 @@ class TableView(View):
             return None
         rows.sort(key=lambda row: -row[-1])
         table = DataTable.of(
-            [
-                "levels",
-                Column("cells", "number"),
-                Column("unsafe", "number"),
-                Column("hidden", "number"),
-                Column("share unsafe", "percent"),
-            ],
+            ["levels", *numbers("cells", "unsafe", "hidden"), Column("share unsafe", "percent")],
             rows,
             "Unsafe and hidden cells by combination of levels; level 0 is the total of a dimension",
         )
@@ -294,12 +289,7 @@ def code_table(table: Table, i: int, most: int = 25) -> DataTable:
     rows.sort(key=lambda row: -row[-1])
     cut = "" if len(rows) <= most else f"; the {most} that lost most of {len(rows)}"
     return DataTable.of(
-        [
-            dimension.name,
-            Column("cells", "number"),
-            Column("hidden or changed", "number"),
-            Column("share", "percent"),
-        ],
+        [dimension.name, *numbers("cells", "hidden or changed"), Column("share", "percent")],
         rows[:most],
         f"Codes of {dimension.name}{cut}",
     )
@@ -330,10 +320,7 @@ def grid(table: Table) -> DataTable | None:
         name = label(table.dimensions[0], code) if two else code
         rows.append(Row((name, *cells), strong=int(depth[i]) == 0, indent=int(depth[i])))
     return DataTable.of(
-        [
-            table.dimensions[0].name if two else "",
-            *(Column(c, "number") for c in table.dimensions[-1].codes),
-        ],
+        [table.dimensions[0].name if two else "", *numbers(*table.dimensions[-1].codes)],
         rows,
         f"{table.response} as published: x is hidden, - is empty",
     )

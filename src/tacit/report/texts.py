@@ -15,7 +15,6 @@ from tacit.data.corpus import Corpus
 from tacit.plot.families import bars
 from tacit.report import words
 from tacit.report.document import (
-    Column,
     DataTable,
     Figure,
     Mark,
@@ -23,6 +22,7 @@ from tacit.report.document import (
     Section,
     Tile,
     Words,
+    numbers,
     section,
 )
 from tacit.report.view import View, view_class
@@ -137,7 +137,7 @@ class TextsView(View):
             return None
         kinds = sorted(told["found"], key=lambda k: -told["found"][k])
         by_kind = DataTable.of(
-            ["kind", Column("replaced", "number"), Column("left, uncertain", "number")],
+            ["kind", *numbers("replaced", "left, uncertain")],
             [
                 (k, format_number(told["found"][k]), format_number(told["uncertain"].get(k, 0)))
                 for k in kinds
@@ -150,7 +150,7 @@ class TextsView(View):
             y="places",
         )
         by_certainty = DataTable.of(
-            ["certainty", Column("replaced", "number")],
+            ["certainty", *numbers("replaced")],
             [(k, format_number(n)) for k, n in sorted(told["certainty"].items())],
             "What was replaced, by certainty",
         )

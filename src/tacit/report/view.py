@@ -19,7 +19,6 @@ from tacit.report.document import (
     Block,
     Callout,
     Code,
-    Column,
     DataTable,
     Figure,
     ItemList,
@@ -29,6 +28,7 @@ from tacit.report.document import (
     Section,
     Tile,
     Words,
+    numbers,
 )
 from tacit.report.public_figures import (
     is_public,
@@ -190,10 +190,10 @@ class View:
         """Return one result: what it means, its numbers, its charts; to the public nothing of what was before."""
         compared = before is not None and not public
         rows = list(numbers_of(result, before))
-        value = [Column("before", "number"), Column("after", "number")]
+        heads = numbers("before", "after") if compared else numbers("value")
         alone = "Measured on the released data"
         table = DataTable.of(
-            ["measure", *(value if compared else [Column("value", "number")])],
+            ["measure", *heads],
             [r if compared else (r[0], r[2]) for r in rows],
             "Before and after protection"
             if compared

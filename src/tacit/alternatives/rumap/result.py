@@ -236,9 +236,9 @@ class RUMapResult(Result):
         elif knee or (cap is None and floor is None):
             found = fronts.knee(scaled, utility)
         elif cap is not None:
-            found = fronts.best_under(risk, utility)
+            found = fronts.least(-utility, risk)
         else:
-            found = fronts.least_risk(risk, utility, -math.inf)
+            found = fronts.least(risk, -utility)
         if found is None:
             raise Infeasible(self._explain_no_choice(cap, floor))
         return self.points[found]

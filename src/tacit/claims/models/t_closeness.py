@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Floats
 from tacit.claims.claim import Claim
 from tacit.claims.classes import Frame, Rows
 from tacit.claims.registry import check_for
@@ -37,7 +37,9 @@ def earth_moved(p: Floats, q: Floats, distance: str, values: Sequence[Any], give
     if distance == "ordered":
         listed = given.get("order")
         order = (
-            np.argsort([listed.index(str(v)) for v in values]) if listed else sort_places(values)
+            np.argsort([listed.index(str(v)) for v in values])
+            if listed
+            else np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.int64)
         )
         steps = max(len(values) - 1, 1)
         return float(np.abs(np.cumsum((p - q)[order]))[:-1].sum()) / steps
@@ -54,8 +56,3 @@ def earth_moved(p: Floats, q: Floats, distance: str, values: Sequence[Any], give
             total += sum(s for s in sums.values() if s > 0)
         return total / height
     return float(np.maximum(p - q, 0.0).sum())
-
-
-def sort_places(values: Sequence[Any]) -> Ints:
-    """Return the places of values in ascending order."""
-    return np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.int64)
