@@ -24,6 +24,7 @@ GRID_POINTS, OUTLINE = 200, 120
 #: Share of the values left outside a density curve's axis, half at each end.
 OUTSIDE = 0.01
 FILES = ("original", "masked")
+DOTS = {"type": "point", "filled": True, "opacity": 0.45}
 COLOUR = one_each("file", FILES, legend={"symbolType": "stroke"})
 DASH = one_each("file", FILES, [[1, 0], [5, 3]], legend={"symbolType": "stroke"})
 
@@ -45,7 +46,7 @@ def scatter(
         "layer": [
             diagonal(low, high),
             layer(
-                {"type": "point", "filled": True, "size": 14, "opacity": 0.45},
+                {**DOTS, "size": 14},
                 rows,
                 x=axis("x", f"{name}, original", low, high),
                 y=axis("y", f"{name}, masked", low, high),
@@ -121,13 +122,7 @@ def two_columns(
             "width": SIDE - 60,
             "height": SIDE - 60,
             "data": {"values": points(f)},
-            "mark": {
-                "type": "point",
-                "filled": True,
-                "size": 12,
-                "opacity": 0.45,
-                "color": PALETTE[i],
-            },
+            "mark": {**DOTS, "size": 12, "color": PALETTE[i]},
             "encoding": {
                 "x": axis("x", names[0], float(low[0]), float(high[0])),
                 "y": axis("y", names[1], float(low[1]), float(high[1])),
@@ -450,10 +445,4 @@ def panel(
 
 def draw_blank_panel(side: int) -> dict[str, Any]:
     """Return an empty panel."""
-    return {
-        "width": side,
-        "height": side,
-        "data": {"values": []},
-        "mark": {"type": "point", "opacity": 0},
-        "encoding": {},
-    }
+    return {"width": side, "height": side, **layer({"type": "point", "opacity": 0}, [])}

@@ -63,14 +63,13 @@ def contours(record: Record) -> Chart:
                 y=same("y"),
                 order={"field": "order"},
                 detail=[{"field": "line"}, {"field": "mass"}],
-                strokeDash={
-                    "field": "mass",
-                    "type": "nominal",
-                    "sort": names,
-                    "title": "mass inside",
-                    "scale": {"domain": names, "range": dashes(len(names))},
-                    "legend": {"symbolType": "stroke", "symbolStrokeColor": INK},
-                },
+                strokeDash=category(
+                    "mass",
+                    "mass inside",
+                    names,
+                    scale={"domain": names, "range": dashes(len(names))},
+                    legend={"symbolType": "stroke", "symbolStrokeColor": INK},
+                ),
             ),
         ],
     }

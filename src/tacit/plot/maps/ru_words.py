@@ -152,16 +152,9 @@ def text_layers(rows: Sequence[Mapping[str, Any]], shown: ShownMap) -> list[dict
 def draw_text(scales: Scales, at: Spot, text: str, colour: str, **mark: Any) -> dict[str, Any]:
     """Return a text at a place; it stays with the place when the reader zooms."""
     utility, risk = scales.back(at)
+    plain = {"type": "text", "align": "left", "fontSize": 11, "clip": True, "tooltip": None}
     return layer(
-        {
-            "type": "text",
-            "align": "left",
-            "color": colour,
-            "fontSize": 11,
-            "clip": True,
-            "tooltip": None,
-            **mark,
-        },
+        {**plain, "color": colour, **mark},
         [{"text": text, "utility": utility, "risk": risk}],
         text={"field": "text"},
     )
