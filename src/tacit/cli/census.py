@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
+from tacit.cli.options import Many
 from tacit.cli.render import console
 from tacit.errors import DisclosureRefused, InputError
 from tacit.storage.own_folders import refuse_existing, write_whole
-
-Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
 group = App(
     name="census",

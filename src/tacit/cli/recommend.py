@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-
+from tacit.cli.options import Many
 from tacit.cli.render import console, progress_bar
 
 if TYPE_CHECKING:
     from tacit.plan import Plan
     from tacit.spec import Measure
-
-Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
 
 def recommend(

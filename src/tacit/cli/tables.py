@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import yaml
-from cyclopts import App, Parameter
+from cyclopts import App
 
 import tacit
-from tacit.cli.render import console, describe, progress_bar
+from tacit.cli.options import Many, shell_command, with_help
+from tacit.cli.render import console, progress_bar
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError, SpecError
@@ -24,8 +25,6 @@ group = App(
     name="table",
     help="Build, judge, protect, audit and convert tables. A .table file holds everything known of a table and is confidential.",
 )
-
-Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
 #: Extensions of files that hold what may be given away; written only from a protected table.
 PUBLIC = (".csv", ".parquet", ".xlsx")
@@ -105,14 +104,6 @@ def parse_dimension(text: str) -> tuple[str, Any]:
     if not rule:
         return column, None
     return column, yaml.safe_load(rule) if rule.startswith("{") else rule
-
-
-def say_action(table: Table) -> None:
-    """Print what the last step did, and what holds."""
-    action = table.history[-1]
-    console.say(f"{action.kind}: {describe(action.details) or 'done'}")
-    for claim in action.claims:
-        console.say(f"holds: {claim.sentence()}")
 
 
 def build(
@@ -197,25 +188,8 @@ def add_build() -> None:
     def command(source: Path, **values: Any) -> int:
         return build(source, values.pop("dimension", None), **values)
 
-    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(
-                "source",
-                inspect.Parameter.POSITIONAL_ONLY,
-                annotation=Annotated[Path, Parameter(help=described)],
-            ),
-            *(
-                inspect.Parameter(
-                    name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=default,
-                    annotation=Annotated[kind, Parameter(help=words)],
-                )
-                for name, (kind, words, default) in options.items()
-            ),
-        ]
-    )
-    command.__doc__ = build.__doc__
+    given = {n: (with_help(kind, words), default) for n, (kind, words, default) in options.items()}
+    shell_command(command, described, given, build.__doc__)
     group.command(command, name="build")
 
 
@@ -322,7 +296,7 @@ def chain(
             work = job.begin("protect").listener
             context = Context.start(seed, step=step, on_event=work)
             current = spec.apply(current, context=context)
-            say_action(current)
+            console.action(current)
     keep_table(current, out, force=force)
     console.say(f"{summary_line(current)}\nwrote {out}")
     return 0

@@ -10,11 +10,10 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from tacit.cli.options import Many
 from tacit.cli.render import console, progress_bar
 from tacit.errors import InputError, InvalidParameter
 from tacit.events import Listener
-
-Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
 
 def scrub(
