@@ -314,15 +314,9 @@ def in_order(found: RUMapResult, proposals: Sequence[Proposal]) -> RUMapResult:
 
 def merge(first: RUMapResult, second: RUMapResult) -> RUMapResult:
     """Return two maps of the same data, measures and seed as one."""
-    whole = RUMapResult.from_points(
-        [*first.points, *second.points],
-        risk_label=first.risk_label,
-        utility_label=first.utility_label,
-        reference=first.reference,
-        max_risk=first.max_risk,
-        higher_utility_is_better=first.higher_utility_is_better,
-        title=first.title,
-        plans=[*first.plans, *second.plans],
+    return replace(
+        first,
+        points=(*first.points, *second.points),
+        plans=(*first.plans, *second.plans),
         notes=tuple(dict.fromkeys([*first.notes, *second.notes])),
-    )
-    return replace(whole, maker=first.maker)
+    )._finish_result()
