@@ -65,11 +65,7 @@ EMPTY = 13
 def table_gate(table: TableView) -> list[str]:
     """Return why a table may not be published, one sentence each; nothing when it may.
 
-    Parameters
-    ----------
-    table
-        The confidential table with the published part (hidden cells, changed values, intervals) as it
-        is published.
+    It is the confidential table, with hidden cells, changed values and intervals as they are published.
     """
     return [
         *refuse_unjudged(table),

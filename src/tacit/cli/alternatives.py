@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from tacit.cli.options import SavePlot, Separator, Workers
 from tacit.cli.render import console, progress_bar
 from tacit.storage.own_folders import refuse_existing, refuse_files
 
@@ -17,7 +18,7 @@ def compare(
     *,
     k: int | None = None,
     seed: int | None = None,
-    plot: Path | None = None,
+    plot: SavePlot = None,
 ) -> int:
     """Run several plans on the same data and lay precision, k, drops and suppressions side by side.
 
@@ -29,8 +30,6 @@ def compare(
         The class size to judge by.
     seed
         Seed given to every plan.
-    plot
-        Save the chart: svg, png, pdf or html.
     """
     import tacit
     from tacit.plan import Plan
@@ -73,7 +72,7 @@ def ru_map(
     *,
     out: Path | None = None,
     seed: int | None = None,
-    workers: int | None = None,
+    workers: Workers = None,
     resume: Path | None = None,
     max_risk: float | None = None,
     min_utility: float | None = None,
@@ -89,8 +88,6 @@ def ru_map(
         Folder for map.html, map.svg, map.png, map.csv and the chosen plan; by default nothing is written.
     seed
         Overrides the plan's seed.
-    workers
-        Number of processes; by default as many as pay.
     resume
         Folder that keeps finished evaluations; an interrupted run goes on from there.
     max_risk
@@ -139,7 +136,7 @@ def tables(
     rounded: int | None = None,
     impute: Literal["zero", "row_average", "weighted_row_average"] | None = None,
     max_risk: float | None = None,
-    separator: str | None = None,
+    separator: Separator = None,
     encoding: str | None = None,
     missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     out: Path | None = None,
@@ -164,8 +161,6 @@ def tables(
         What stands for suppressed cells.
     max_risk
         Largest share of unprotected small cells, in percent, for the recommendation.
-    separator
-        Separator of columns in text; guessed from the first line when not given.
     encoding
         Encoding of text; by default utf-8.
     missing

@@ -18,6 +18,7 @@ import tacit
 from tacit.cli.alternatives import compare, ru_map, tables, tiers
 from tacit.cli.examples import example, experiment
 from tacit.cli.keys import group as keys
+from tacit.cli.options import Separator
 from tacit.cli.recommend import recommend
 from tacit.cli.render import console, progress_bar
 from tacit.cli.supervised import memory_sentence
@@ -391,7 +392,7 @@ def profile(
     users: Annotated[Literal["researcher", "public"] | None, Parameter(name="--for")] = None,
     population: int | None = None,
     missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
-    separator: str | None = None,
+    separator: Separator = None,
     encoding: str = "utf-8",
     force: bool = False,
 ) -> int:
@@ -412,8 +413,6 @@ def profile(
         People in the population, from which thresholds in the sample follow.
     missing
         Texts that stand for a missing answer.
-    separator
-        Separator of columns in text; guessed from the first line when not given.
     encoding
         Encoding of text.
     force

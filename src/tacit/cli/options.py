@@ -12,6 +12,17 @@ from cyclopts import Parameter
 #: Several texts after one option.
 Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
+# Options that several commands have, with their sentences.
+TableFile = Annotated[Path, Parameter(help="The table (.table, .jj, .tab).")]
+Metadata = Annotated[Path | None, Parameter(help="The .rda file of a .tab table.")]
+Force = Annotated[bool, Parameter(help="Replace a file that is already there.")]
+SavePlot = Annotated[Path | None, Parameter(help="Save the chart: svg, png, pdf or html.")]
+Separator = Annotated[
+    str | None,
+    Parameter(help="Separator of columns in text; guessed from the first line when not given."),
+]
+Workers = Annotated[int | None, Parameter(help="Number of processes; by default as many as pay.")]
+
 
 def with_help(annotation: Any, text: str) -> Any:
     """Return the type of an option with its sentence."""

@@ -10,7 +10,7 @@ import yaml
 from cyclopts import App
 
 import tacit
-from tacit.cli.options import Many, shell_command, with_help
+from tacit.cli.options import Force, Many, Metadata, SavePlot, TableFile, shell_command, with_help
 from tacit.cli.render import console, progress_bar
 from tacit.context import Context
 from tacit.data.table import Table
@@ -205,28 +205,22 @@ def summary_line(table: Table) -> str:
 
 @group.command
 def rules(
-    table: Path,
+    table: TableFile,
     /,
     *,
     rule: Many = None,
     out: Path,
-    metadata: Path | None = None,
-    force: bool = False,
+    metadata: Metadata = None,
+    force: Force = False,
 ) -> int:
     """Judge a table by sensitivity rules: unsafe cells and the protection each of them needs.
 
     Parameters
     ----------
-    table
-        The table (.table, .jj, .tab).
     rule
         Rules in turn, each 'kind name=value ...', e.g. 'p_percent p=10' 'minimum_frequency n=3'.
     out
         The file to write (.table or .jj).
-    metadata
-        The .rda file of a .tab table.
-    force
-        Replace a file that is already there.
     """
     for text in rule or ():
         spec = parse_spec(text, Method)
@@ -245,8 +239,8 @@ def protect(
     method: Many = None,
     seed: int | None = None,
     out: Path,
-    metadata: Path | None = None,
-    force: bool = False,
+    metadata: Metadata = None,
+    force: Force = False,
 ) -> int:
     """Protect a table by one or more methods in turn; each ends with the proof of its claim.
 
@@ -260,10 +254,6 @@ def protect(
         Seed of the random numbers.
     out
         The file to write: .table or .jj (confidential), or .csv, .parquet, .xlsx (what may be published).
-    metadata
-        The .rda file of a .tab table.
-    force
-        Replace a file that is already there.
     """
     return chain(table, method, "--method suppress_modular", seed, out, metadata, force=force)
 
@@ -304,13 +294,13 @@ def chain(
 
 @group.command
 def audit(
-    table: Path,
+    table: TableFile,
     /,
     *,
     measure: Many = None,
     original: Path | None = None,
-    metadata: Path | None = None,
-    plot: Path | None = None,
+    metadata: Metadata = None,
+    plot: SavePlot = None,
     out: Path | None = None,
 ) -> int:
     """Attack a table: the interval of every hidden cell, and the unsafe cells that are exposed.
@@ -319,16 +309,10 @@ def audit(
 
     Parameters
     ----------
-    table
-        The table (.table, .jj, .tab).
     measure
         What to measure, each 'kind name=value ...'; by default the audit.
     original
         The table before protection, for measures that compare.
-    metadata
-        The .rda file of a .tab table.
-    plot
-        Save the chart: svg, png, pdf or html.
     out
         Write the detail, one row per cell, as CSV. Confidential.
     """
@@ -362,19 +346,15 @@ def audit(
 
 
 @group.command
-def convert(table: Path, out: Path, /, *, metadata: Path | None = None, force: bool = False) -> int:
+def convert(
+    table: TableFile, out: Path, /, *, metadata: Metadata = None, force: Force = False
+) -> int:
     """Write a table in another format: .table and .jj hold everything, .csv .parquet .xlsx what may be published.
 
     Parameters
     ----------
-    table
-        The table (.table, .jj, .tab).
     out
         The file to write.
-    metadata
-        The .rda file of a .tab table.
-    force
-        Replace a file that is already there.
     """
     keep_table(open_table(table, metadata), out, force=force)
     console.say(f"wrote {out}")
@@ -382,16 +362,8 @@ def convert(table: Path, out: Path, /, *, metadata: Path | None = None, force: b
 
 
 @group.command
-def show(table: Path, /, *, metadata: Path | None = None) -> int:
-    """Print a small table as it would be published (hidden cells are x), of a large one its statuses.
-
-    Parameters
-    ----------
-    table
-        The table (.table, .jj, .tab).
-    metadata
-        The .rda file of a .tab table.
-    """
+def show(table: TableFile, /, *, metadata: Metadata = None) -> int:
+    """Print a small table as it would be published (hidden cells are x), of a large one its statuses."""
     console.say(repr(open_table(table, metadata)))
     return 0
 

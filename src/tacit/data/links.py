@@ -42,16 +42,9 @@ def count_most_beside(data: Microdata, one: str, other: str) -> int:
 def counts_members(
     data: Microdata, columns: Sequence[str], least: float = COUNTS
 ) -> tuple[str, ...]:
-    """Return the columns that give the number of records of a household.
+    """Return those of some columns, which hold numbers, that give the number of records of a household.
 
-    Parameters
-    ----------
-    data
-        Microdata with a household.
-    columns
-        The columns asked about; those that are not whole numbers are none.
-    least
-        The share of households, of two and more members where there are such, that must be right.
+    ``least`` is the share of households, of two and more members where there are such, that must be right.
     """
     home = data.household
     schema = data.frame.collect_schema()
@@ -94,16 +87,8 @@ def find_links(
 
     Two columns of the same number of values, of which each value of one always stands beside one value of the
     other; and columns that count the members of the household. Columns with a value for nearly every record
-    say nothing in this way, and are left out.
-
-    Parameters
-    ----------
-    data
-        Microdata.
-    values
-        The columns to look at, with the number of different values of each.
-    household
-        The column that names the household, declared or proposed.
+    say nothing in this way, and are left out. ``values`` are the columns to look at, with the number of different values
+    of each; ``household`` names the household, declared or proposed.
     """
     most = min(MOST_VALUES, len(data) // 2)
     few = [c for c, n in values.items() if 1 < n <= most and c != household]

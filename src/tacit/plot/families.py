@@ -357,15 +357,7 @@ def column_changes(
     title: str = "Released values that differ from the original",
     subtitle: str = "",
 ) -> Chart:
-    """Return, for each column, the share of released values that were changed.
-
-    Parameters
-    ----------
-    items
-        Column, values changed, values released.
-    title, subtitle
-        Heading of the chart.
-    """
+    """Return, for each column, the share of released values that were changed: column, values changed, released."""
     rows = [
         {
             "name": name,

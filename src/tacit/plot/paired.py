@@ -104,15 +104,7 @@ def two_columns(
     title: str = "",
     subtitle: str = "",
 ) -> Chart:
-    """Return two columns over each other, the original file and the masked one side by side.
-
-    Parameters
-    ----------
-    original, masked
-        Two columns each; records need not match.
-    names, title, subtitle
-        Names of the two columns, and the heading.
-    """
+    """Return two columns over each other, the original file and the masked one side by side; records need not match."""
     files = [complete(original[:, :2]), complete(masked[:, :2])]
     low = np.minimum(*(f.min(axis=0) for f in files))
     high = np.maximum(*(f.max(axis=0) for f in files))

@@ -267,7 +267,7 @@ def survival(record: Record) -> Chart:
     ]
     several = len(names) > 1
     legend = {"legend": {"symbolType": "stroke", "symbolOpacity": 1} if several else None}
-    colour = {"color": {**one_each("group", names), **legend}}
+    colour = {**one_each("group", names), **legend}
     dash = {"strokeDash": {**one_each("group", names, DASHES), **legend}}
     up = quantity("s", "still there", **SHARES)
     step = {"interpolate": "step-after"}
@@ -280,7 +280,7 @@ def survival(record: Record) -> Chart:
         layer({"type": "line", **step}, y=up, **dash),
     ]
     across = quantity("time", record["columns"][0])
-    spec = sheet(record, rows, layers, "band: the noise alone, 95%", x=across, **colour)
+    spec = sheet(record, rows, layers, "band: the noise alone, 95%", x=across, color=colour)
     told = list_parts(
         f"{n}: {curve[-1]:.0%} at the end" for n, curve in zip(names, record["values"], strict=True)
     )

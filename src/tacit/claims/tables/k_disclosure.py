@@ -29,14 +29,8 @@ def find_closed_differences(
 ) -> Ints:
     """Return the parts of totals outside of which outsiders know that at most k units lie.
 
-    Parameters
-    ----------
-    table
-        Relations and true counts.
-    parameters
-        The k, the dimensions that disclose (all when empty), and the largest group that is a secret.
-    unknown, room
-        Which cells outsiders do not know, and how far these could lie below and above the truth.
+    ``parameters`` are the k, the dimensions that disclose (all when empty), and the largest group that is a secret;
+    ``unknown`` and ``room``: which cells outsiders do not know, and how far these could lie below and above the truth.
     """
     k = int(parameters.get("k", COALITION))
     totals, parts = list_pairs(table, parameters)
