@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,13 @@ SIZE = "__size__"
 def class_sizes(frame: Frame, columns: Sequence[str]) -> Frame:
     """Return the classes of equal records, with the number of records in each; null equals null."""
     return aggregate(frame, columns, nw.len().alias(SIZE))
+
+
+def released_values(frame: Frame, columns: Sequence[str]) -> Iterator[Any]:
+    """Yield the different values of each column, missing ones left out."""
+    for column in columns:
+        found = class_sizes(frame, [column]).collect("pyarrow").get_column(column).to_list()
+        yield from (value for value in found if value is not None)
 
 
 def smallest_class(frame: Frame, columns: Sequence[str]) -> int | None:

@@ -9,6 +9,7 @@ import traceback
 import warnings
 from collections.abc import Mapping, Sized
 from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -116,6 +117,10 @@ GROUPS = {
 }
 
 
+#: The modules of those that are not made from the registry.
+MODULES = {"table": "tables", "party": "parties", "census": "census"}
+
+
 def add_groups(tokens: list[str]) -> None:
     """Add the group that is asked for, and the names of the others."""
     asked = tokens[0] if tokens else ""
@@ -125,18 +130,8 @@ def add_groups(tokens: list[str]) -> None:
     for name, text in GROUPS.items():
         if name != asked:
             app.command(App(name=name, help=text))
-    if asked == "table":
-        from tacit.cli.tables import group
-
-        app.command(group)
-    elif asked == "party":
-        from tacit.cli.parties import group
-
-        app.command(group)
-    elif asked == "census":
-        from tacit.cli.census import group
-
-        app.command(group)
+    if asked in MODULES:
+        app.command(import_module(f"tacit.cli.{MODULES[asked]}").group)
     elif asked in GROUPS:
         from tacit.cli.generated import make_group
 

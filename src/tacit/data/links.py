@@ -28,15 +28,10 @@ def pairs_of(data: Microdata, one: str, other: str) -> pa.Table:
 
 def determines(data: Microdata, one: str, other: str) -> bool:
     """Return True when no known value of a column stands beside two known values of the other."""
-    return count_most_beside(data, one, other) <= 1
-
-
-def count_most_beside(data: Microdata, one: str, other: str) -> int:
-    """Return the largest number of different values of one column beside a value of another."""
     known = data.frame.filter(~nw.col(one).is_null() & ~nw.col(other).is_null())
     beside = counts(known, [one, other]).group_by(one).agg(nw.len().cast(nw.Int64).alias(N))
     most = beside.select(nw.col(N).max()).collect("pyarrow").rows(named=True)[0][N]
-    return int(most or 0)
+    return int(most or 0) <= 1
 
 
 def counts_members(

@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from tacit.alternatives.comparison.outcome import KEYS, KeyFacts, Outcome
-from tacit.alternatives.comparison.printing import html_table, text_table
+from tacit.alternatives.printing import html_table, text_table
 from tacit.errors import Infeasible, InputError, near_match
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars, grouped_bars

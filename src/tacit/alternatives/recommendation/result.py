@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from tacit.alternatives.comparison.printing import csv_table, html_table, text_table
+from tacit.alternatives.printing import csv_table, html_table, text_table
 from tacit.alternatives.recommendation.words import Account, tell_reasons
 from tacit.alternatives.rumap.points import Point
 from tacit.alternatives.rumap.result import RUMapResult

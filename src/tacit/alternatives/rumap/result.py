@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from tacit.alternatives.comparison.printing import csv_table, text_table
+from tacit.alternatives.printing import csv_table, text_table
 from tacit.alternatives.rumap import frontier as fronts
 from tacit.alternatives.rumap.combined import Combination, combine
 from tacit.alternatives.rumap.points import (

@@ -12,8 +12,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from tacit.alternatives.comparison.printing import text_table
 from tacit.alternatives.comparison.systems import System, protect, refuse_other_kind
+from tacit.alternatives.printing import text_table
 from tacit.alternatives.tiers.nesting import (
     Published,
     explain_unrecovered,
