@@ -196,17 +196,21 @@ def suppress_together(
     # Links first, then members, then links of those members: after that nothing changes any more.
     for _ in range(2):
         for group in links:
-            gone = nw.any_horizontal(*[nw.col(c).is_null() for c in group], ignore_nulls=True)
-            frame = frame.with_columns(*[nw.when(~gone).then(nw.col(c)).alias(c) for c in group])
+            frame = without_all(frame, group, group)
         if constant and home is not None:
             frame = spread_to_members(frame, constant, home)
     if counting and home is not None:
-        gone = nw.any_horizontal(*[nw.col(c).is_null() for c in counting], ignore_nulls=True)
-        frame = frame.with_columns(
-            *[nw.when(~gone).then(nw.col(c)).alias(c) for c in (*counting, home)]
-        )
+        frame = without_all(frame, counting, (*counting, home))
     result = after.with_frame(frame).materialise()
     return result, Suppressed(constant, links, counting)
+
+
+def without_all(
+    frame: nw.LazyFrame[Any], asked: Sequence[str], columns: Sequence[str]
+) -> nw.LazyFrame[Any]:
+    """Return the frame with all of some columns missing where one of those asked about is."""
+    gone = nw.any_horizontal(*[nw.col(c).is_null() for c in asked], ignore_nulls=True)
+    return frame.with_columns(*[nw.when(~gone).then(nw.col(c)).alias(c) for c in columns])
 
 
 def spread_to_members(

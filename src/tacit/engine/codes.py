@@ -31,20 +31,13 @@ DENSE = 1 << 24
 
 @dataclass(frozen=True)
 class Cells:
-    """Distinct key tuples with their counts, keys coded.
+    """Distinct key tuples with their counts, keys coded."""
 
-    Attributes
-    ----------
-    keys
-        The coded key columns, in order; each has one code per cell.
-    n
-        Records in each cell.
-    weight
-        Sum of weights in each cell, if the data have a weight.
-    """
-
+    #: The coded key columns, in order; each has one code per cell.
     keys: Mapping[str, Coded]
+    #: Records in each cell.
     n: Ints
+    #: Sum of weights in each cell, if the data have a weight.
     weight: Floats | None = None
 
     def __len__(self) -> int:

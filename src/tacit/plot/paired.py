@@ -15,6 +15,7 @@ from tacit.errors import InputError
 from tacit.plot.chart import Chart
 from tacit.plot.parts import heading, layer, one_each, quantity
 from tacit.plot.theme import AFTER, GRID, INK_SOFT, PALETTE, WARNING
+from tacit.stats.information import standard
 
 SIDE = 320
 #: Points drawn of each file at most; every so-manieth record in the order of the original values.
@@ -153,7 +154,7 @@ def ellipses(
     for f in files:
         require(f, 2)
     if correlation:
-        files = [standardise_columns(f) for f in files]
+        files = [standard(f) for f in files]
     p = len(names)
     if p < 2:
         raise InputError("ellipses need at least two columns")
@@ -325,15 +326,9 @@ def outline(points: Floats, share: float) -> Floats:
     return np.asarray(centre + radius * circle * np.sqrt(np.clip(values, 0.0, None)) @ vectors.T)
 
 
-def standardise_columns(x: Floats) -> Floats:
-    """Return the columns with mean 0 and standard deviation 1; constant ones become 0."""
-    sd = x.std(axis=0, ddof=1)
-    return np.asarray((x - x.mean(axis=0)) / np.where(sd > 0, sd, 1.0))
-
-
 def correlations(x: Floats) -> Floats:
     """Return the correlations of the columns; 0 where a column is constant."""
-    z = standardise_columns(x) if len(x) > 1 else 0.0 * x
+    z = standard(x) if len(x) > 1 else 0.0 * x
     return np.asarray(z.T @ z / max(len(x) - 1, 1))
 
 

@@ -45,20 +45,13 @@ PARTS = (
 
 @dataclass(frozen=True)
 class PlotRelease:
-    """Protected plots that are released together.
+    """Protected plots that are released together."""
 
-    Attributes
-    ----------
-    plots
-        What protected measures gave, without a seed.
-    title
-        Of the report and the statement.
-    source
-        The file of the data, which the release must not replace.
-    """
-
+    #: What protected measures gave, without a seed.
     plots: tuple[ProtectedPlot, ...]
+    #: Of the report and the statement.
     title: str = "Protected plots"
+    #: The file of the data, which the release must not replace.
     source: str = "memory"
 
     def __post_init__(self) -> None:
