@@ -29,7 +29,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -165,15 +164,14 @@ def told_by(
     text = pa.types.is_string(values.type)
     ordered = not text or values is not coded.values
     in_turn = usable.sum() == len(values) and are_running(values)
+    looked = Looked(codes, usable, ordered, homes, least)
     for hidden in secret:
         at = np.flatnonzero(usable & hidden.at)
         if len(at) < 2 or (column == hidden.name and not hidden.masked):
             continue
-        how = relation_among(codes, hidden, usable, homes, least, ordered=ordered)
-        if not how:
-            how = nearly_among(codes, hidden, usable, homes, least, ordered=ordered)
+        how = relation_among(looked, hidden) or nearly_among(looked, hidden)
         if not how and in_turn and column != hidden.name:
-            how = nearly_in_turn(codes, hidden, usable, least)
+            how = nearly_in_turn(looked, hidden)
         if how and column == hidden.name:
             # New names for old values hide nothing, and are not meant to; an order kept by noise is.
             kept = ordered and how is not None and how.startswith(BY_ORDER)
@@ -184,37 +182,51 @@ def told_by(
             yield Relation((column,), hidden.name, how)
 
 
-def relation_among(
-    codes: Ints,
-    hidden: Hidden,
-    usable: Flags,
-    homes: npt.NDArray[np.int32] | None,
-    least: float,
-    *,
-    ordered: bool,
-) -> str | None:
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """A released column as it is looked at."""
+
+    codes: Ints
+    #: Which of its values can tell anything.
+    usable: Flags
+    #: Whether the order of its codes means something.
+    ordered: bool
+    #: The household of each record.
+    homes: npt.NDArray[np.int32] | None
+    #: The evidence that is asked for.
+    least: float
+
+    def relation(
+        self, hidden: Hidden, at: Ints, least: float, *, alone: bool = False
+    ) -> str | None:
+        """Return how it tells hidden values of some records, members of a household taken together or each ``alone``."""
+        homes = None if alone or self.homes is None else self.homes[at]
+        told = self.codes[at], hidden.codes[at]
+        return relation(*told, homes, least, ordered=self.ordered, running=hidden.running)
+
+
+def relation_among(column: Looked, hidden: Hidden) -> str | None:
     """Return how a column tells hidden values: by the records that hide them and by all that look like these.
 
     Where they are too few for a conclusion, the other records say what the column tells.
     """
+    codes, usable = column.codes, column.usable
     at = np.flatnonzero(usable & hidden.at)
     low, high = codes[at].min(), codes[at].max()
     between = (codes >= low) & (codes <= high)
     seen = np.zeros(codes.max() + 1, dtype=bool)
     seen[codes[at]] = True
-    compared = partial(relation, ordered=ordered, running=hidden.running)
 
     def look(where: Flags) -> str | None:
         how: str | None = ""
         for part in parts(np.flatnonzero(where)):
-            of = None if homes is None else homes[part]
-            how = compared(codes[part], hidden.codes[part], of, least)
+            how = column.relation(hidden, part, column.least)
             if how is None:
                 break
         return how
 
     for part in parts(at):
-        if compared(codes[part], hidden.codes[part], None, 0.0) is None:
+        if column.relation(hidden, part, 0.0, alone=True) is None:
             return None
     how = look(usable & hidden.judged & between)
     if how == "":
@@ -223,73 +235,54 @@ def relation_among(
         return how
     for where in (hidden.judged, hidden.known):
         alike = np.flatnonzero(usable & where & seen[codes])
-        of = None if homes is None else homes[alike]
-        if repeats_tell(codes[alike], hidden.codes[alike], of, least):
+        of = None if column.homes is None else column.homes[alike]
+        if repeats_tell(codes[alike], hidden.codes[alike], of, column.least):
             return BY_VALUE
     return ""
 
 
-def nearly_among(
-    codes: Ints,
-    hidden: Hidden,
-    usable: Flags,
-    homes: npt.NDArray[np.int32] | None,
-    least: float,
-    *,
-    ordered: bool,
-) -> str:
+def nearly_among(column: Looked, hidden: Hidden) -> str:
     """Return how a column tells all hidden values but a few; empty where it does not.
 
     The records that stand against a relation are left out, and the others must show it so clearly that this choice
     explains nothing.
     """
-    at = usable & hidden.at
-    seen = codes[at]
-    between = usable & (codes >= seen.min()) & (codes <= seen.max())
+    seen = column.codes[column.usable & hidden.at]
+    between = column.usable & (column.codes >= seen.min()) & (column.codes <= seen.max())
     for where in (hidden.judged, hidden.known):
         asked = np.flatnonzero(between & where)
-        for follow in (most_common, rising, falling) if ordered else (most_common,):
-            how = nearly(codes, hidden, asked, homes, least, follow, ordered=ordered)
+        for follow in (most_common, rising, falling) if column.ordered else (most_common,):
+            how = nearly(column, hidden, asked, follow)
             if how:
                 return how + NEARLY
     return ""
 
 
 def nearly(
-    codes: Ints,
-    hidden: Hidden,
-    asked: Ints,
-    homes: npt.NDArray[np.int32] | None,
-    least: float,
-    follow: Callable[[Ints, Ints], Flags],
-    *,
-    ordered: bool,
+    column: Looked, hidden: Hidden, asked: Ints, follow: Callable[[Ints, Ints], Flags]
 ) -> str | None:
     """Return the relation among the records that ``follow`` keeps, where it leaves out few."""
     for part in parts(asked):
         # Among some records there may by chance be more exceptions.
         slack = 1 if len(part) == len(asked) else 2
-        kept = follow(codes[part], hidden.codes[part])
+        kept = follow(column.codes[part], hidden.codes[part])
         if not is_few(~kept, slack):
             return None
     if kept.all() or not is_few(~kept[hidden.at[asked]]):
         return None
     n, out = len(asked), int((~kept).sum())
     chosen = gammaln(n + 1) - gammaln(out + 1) - gammaln(n - out + 1)
-    left = asked[kept]
-    of = None if homes is None else homes[left]
-    stricter, running = least + float(chosen), hidden.running
-    return relation(codes[left], hidden.codes[left], of, stricter, ordered=ordered, running=running)
+    return column.relation(hidden, asked[kept], column.least + float(chosen))
 
 
-def nearly_in_turn(codes: Ints, hidden: Hidden, usable: Flags, least: float) -> str:
+def nearly_in_turn(column: Looked, hidden: Hidden) -> str:
     """Return whether running numbers and hidden values in many steps stand at nearly the same place among the records."""
-    at = np.flatnonzero(usable & hidden.known)
+    at = np.flatnonzero(column.usable & hidden.known)
     n = len(at)
     # So many ways to choose the half that is near, each of which has its place by chance in one of FINE cases.
-    if not hidden.at[at].any() or n / 2 * np.log(FINE / 4) < least:
+    if not hidden.at[at].any() or n / 2 * np.log(FINE / 4) < column.least:
         return ""
-    place = np.argsort(np.argsort(codes[at], kind="stable"), kind="stable")
+    place = np.argsort(np.argsort(column.codes[at], kind="stable"), kind="stable")
     _, y, sizes = np.unique(hidden.codes[at], return_inverse=True, return_counts=True)
     if (sizes**2).sum() * FINE > n * n:
         return ""
