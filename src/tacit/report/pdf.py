@@ -17,25 +17,8 @@ from tacit.plot.chart import Chart
 from tacit.plot.chart import drawable_text as clean
 from tacit.plot.svg import size_of
 from tacit.plot.theme import THEME
+from tacit.report import document as doc
 from tacit.report.charts import without_title
-from tacit.report.document import (
-    Block,
-    Callout,
-    Code,
-    DataTable,
-    Definitions,
-    Document,
-    Figure,
-    Gallery,
-    Heading,
-    ItemList,
-    PageBreak,
-    Paragraph,
-    Section,
-    Tiles,
-    Words,
-    parts,
-)
 
 STANDARDS = ("a-2a", "ua-1")
 #: Own fonts or the system's too, and the standards asked for. A script that our fonts lack is set in one of
@@ -52,7 +35,7 @@ PAGE, MOST_COLUMNS = 640, 10
 TALL = 820
 
 
-def render_pdf(document: Document) -> bytes:
+def render_pdf(document: doc.Document) -> bytes:
     """Return a document as a tagged PDF."""
     try:
         import typst
@@ -78,7 +61,7 @@ def render_pdf(document: Document) -> bytes:
     raise AssertionError  # the last attempt returns or raises
 
 
-def document_data(document: Document) -> dict[str, Any]:
+def document_data(document: doc.Document) -> dict[str, Any]:
     """Return a document as the template reads it."""
     day = document.date
     return {
@@ -96,21 +79,21 @@ def document_data(document: Document) -> dict[str, Any]:
     }
 
 
-def block_data(block: Block) -> list[dict[str, Any]]:
+def block_data(block: doc.Block) -> list[dict[str, Any]]:
     """Return a block as data; a table too wide for the page becomes several."""
-    if isinstance(block, DataTable):
+    if isinstance(block, doc.DataTable):
         return [table_data(part) for part in block.split(MOST_COLUMNS)]
     return [{"kind": type(block).__name__, **fields(block)}]
 
 
-def fields(block: Block) -> dict[str, Any]:
+def fields(block: doc.Block) -> dict[str, Any]:
     """Return what the template needs of a block."""
     match block:
-        case Heading() | Code():
+        case doc.Heading() | doc.Code():
             return {"text": clean(block.text)}
-        case Paragraph():
+        case doc.Paragraph():
             return {"words": pieces(block.words), "soft": block.soft}
-        case Callout():
+        case doc.Callout():
             return {
                 "mood": block.mood,
                 "title": clean(block.title),
@@ -118,25 +101,25 @@ def fields(block: Block) -> dict[str, Any]:
                 "points": [{"words": pieces(p.words), "holds": p.holds} for p in block.points],
                 "note": clean(block.note),
             }
-        case Tiles():
+        case doc.Tiles():
             return {"tiles": [{k: clean(v) for k, v in vars(t).items()} for t in block.tiles]}
-        case Figure():
+        case doc.Figure():
             return figure_data(block)
-        case Gallery():
+        case doc.Gallery():
             return {"figures": [figure_data(figure) for figure in block.figures]}
-        case ItemList():
+        case doc.ItemList():
             return {"items": [pieces(words) for words in block.items], "ordered": block.ordered}
-        case Definitions():
+        case doc.Definitions():
             return {"items": [[clean(term), pieces(words)] for term, words in block.items]}
-        case Section():
+        case doc.Section():
             inner = [part for b in block.blocks for part in block_data(b)]
             return {"title": clean(block.title), "blocks": inner}
-        case PageBreak():
+        case doc.PageBreak():
             return {}
     raise TypeError(type(block))
 
 
-def figure_data(block: Figure) -> dict[str, Any]:
+def figure_data(block: doc.Figure) -> dict[str, Any]:
     """Return a chart as a drawing, no wider than the page and not too tall for it."""
     found = without_title(block.chart)
     svg = render_print_chart(found.chart)
@@ -150,7 +133,7 @@ def figure_data(block: Figure) -> dict[str, Any]:
     }
 
 
-def table_data(table: DataTable) -> dict[str, Any]:
+def table_data(table: doc.DataTable) -> dict[str, Any]:
     """Return a table as data; columns of words share the room that numbers leave."""
     grow = any(column.format == "text" for column in table.columns)
     return {
@@ -176,19 +159,19 @@ def table_data(table: DataTable) -> dict[str, Any]:
     }
 
 
-def longest(table: DataTable, i: int) -> int:
+def longest(table: doc.DataTable, i: int) -> int:
     """Return the length of the longest text in a column."""
     found = (list(table.words(row))[i][1] for row in table.rows)
     return max((sum(len(p["text"]) for p in pieces(words)) for words in found), default=0)
 
 
-def pieces(words: Words) -> list[dict[str, str]]:
+def pieces(words: doc.Words) -> list[dict[str, str]]:
     """Return words as pieces of text with a style."""
     return [
         {"text": clean(p), "style": ""}
         if isinstance(p, str)
         else {"text": clean(p.text), "style": p.style}
-        for p in parts(words)
+        for p in doc.parts(words)
     ]
 
 

@@ -14,22 +14,9 @@ from tacit.plot.families import (
     column_chart,
     levels,
 )
+from tacit.report import document as doc
 from tacit.report import facts, record_words, words
 from tacit.report.columns import Compared, compare_columns
-from tacit.report.document import (
-    Block,
-    Code,
-    Column,
-    DataTable,
-    Figure,
-    Gallery,
-    Paragraph,
-    Section,
-    Tile,
-    Words,
-    numbers,
-    section,
-)
 from tacit.report.public_figures import columns_in_reach
 from tacit.report.texts import remarks_on
 from tacit.report.view import RISK_BOTH, View, view_class
@@ -121,12 +108,12 @@ class RecordsView(View):
 
     # -- the first page --------------------------------------------------------------------------
 
-    def tiles(self, *, public: bool) -> list[Tile]:
+    def tiles(self, *, public: bool) -> list[doc.Tile]:
         """Return the few numbers at the top."""
         before, after = self.release.ledger.records, len(self.release.data)
         of = f"of {format_number(before)}" if before >= after and not public else ""
         of = "in several synthetic copies" if self.release.data.copies else of
-        shown = [Tile(format_number(after), "records released", of)]
+        shown = [doc.Tile(format_number(after), "records released", of)]
 
         def was(text: str) -> str:
             return "" if public else f"before: {text}"
@@ -134,12 +121,12 @@ class RecordsView(View):
         if self.classes:
             worst = min(self.classes, key=lambda part: part.after.smallest)
             shown += [
-                Tile(
+                doc.Tile(
                     format_number(worst.after.smallest),
                     "records in the smallest class",
                     was(format_number(worst.before.smallest)),
                 ),
-                Tile(
+                doc.Tile(
                     words.percent(worst.after.unique_share),
                     "of records are unique on the keys",
                     was(words.percent(worst.before.unique_share)),
@@ -149,7 +136,7 @@ class RecordsView(View):
             return shown
         precise = [r.value for r in self.release.after if r.kind == "precision"][:1]
         note = "1 is unchanged, 0 is lost"
-        return shown + [Tile(f"{p:.2f}", "precision kept", note) for p in precise]
+        return shown + [doc.Tile(f"{p:.2f}", "precision kept", note) for p in precise]
 
     def size(self) -> str:
         """Return what is released, in sentences."""
@@ -183,7 +170,7 @@ class RecordsView(View):
 
     # -- for the public --------------------------------------------------------------------------
 
-    def public_blocks(self) -> Sequence[Section | None]:
+    def public_blocks(self) -> Sequence[doc.Section | None]:
         """Return risk, levels, changes and utility."""
         return [
             self.risk_section(public=True),
@@ -193,18 +180,18 @@ class RecordsView(View):
             self.withheld_section(),
         ]
 
-    def risk_section(self, *, public: bool) -> Section | None:
+    def risk_section(self, *, public: bool) -> doc.Section | None:
         """Return the class sizes, and what was measured of risk."""
         title = "Risk" if public else RISK_BOTH
         found = self.results_section(title, "risk", public=public)
         classes = [class_section(i, part, public=public) for i, part in enumerate(self.classes)]
-        return section(title, *classes, *(found.blocks if found else ()), key="risk")
+        return doc.section(title, *classes, *(found.blocks if found else ()), key="risk")
 
-    def utility_section(self, *, public: bool) -> Section | None:
+    def utility_section(self, *, public: bool) -> doc.Section | None:
         """Return what was measured of utility."""
         found = self.results_section("Utility", "utility", public=public)
-        intro = Paragraph("How much of what the data could tell is still there.")
-        return Section("Utility", (intro, *found.blocks), "utility") if found else None
+        intro = doc.Paragraph("How much of what the data could tell is still there.")
+        return doc.Section("Utility", (intro, *found.blocks), "utility") if found else None
 
     def told_already(self, result: Result) -> bool:
         """Return True for class sizes that the report tells anyway, by quasi-identifier."""
@@ -214,7 +201,7 @@ class RecordsView(View):
             for part in self.classes
         )
 
-    def levels_section(self, *, public: bool) -> Section | None:
+    def levels_section(self, *, public: bool) -> doc.Section | None:
         """Return the level that each column was raised to; how high a hierarchy is may follow from what was taken out."""
         reached = facts.levels(self.release)
         intro = (
@@ -224,19 +211,21 @@ class RecordsView(View):
         if public:
             told = [(c, f"{int(lv)}", facts.name_level(self.release, c, int(lv)) or "-")
                     for c, lv, _, meaning in reached if meaning != facts.MIXED]  # fmt: skip
-            table = DataTable.of(["column", "level", "meaning"], told, "Level reached, by column")
-            blocks: tuple[Block, ...] = (Paragraph(intro), table)
-            return Section("Levels of detail", blocks, "levels") if told else None
+            table = doc.DataTable.of(
+                ["column", "level", "meaning"], told, "Level reached, by column"
+            )
+            blocks: tuple[doc.Block, ...] = (doc.Paragraph(intro), table)
+            return doc.Section("Levels of detail", blocks, "levels") if told else None
         rows = [(c, f"{lv:.2g} of {h}", meaning or "-") for c, lv, h, meaning in reached]
-        table = DataTable.of(["column", "level", "meaning"], rows, "Level reached, by column")
-        blocks = (Paragraph(intro), Figure(levels(reached)), table)
-        return Section("Levels of detail", blocks, "levels") if rows else None
+        table = doc.DataTable.of(["column", "level", "meaning"], rows, "Level reached, by column")
+        blocks = (doc.Paragraph(intro), doc.Figure(levels(reached)), table)
+        return doc.Section("Levels of detail", blocks, "levels") if rows else None
 
-    def columns_released_section(self) -> Section:
+    def columns_released_section(self) -> doc.Section:
         """Return the columns, their roles, and what became of them as far as the release shows it."""
         before, after = self.release.original.columns, self.release.data.columns
         told = f"{format_number(len(self.release.data))} records are released. {HOW_MANY}"
-        table = DataTable.of(
+        table = doc.DataTable.of(
             ["column", "role", "values"],
             [
                 (name, record_words.role(column), self.what_became_of(name))
@@ -244,7 +233,7 @@ class RecordsView(View):
             ],
             "Columns, their roles, and whether a step may have changed their values",
         )
-        return Section("What was changed", (Paragraph(told), table), "changes")
+        return doc.Section("What was changed", (doc.Paragraph(told), table), "changes")
 
     def what_became_of(self, column: str) -> str:
         """Return what the steps did with a column, as whoever holds the release could tell."""
@@ -264,29 +253,29 @@ class RecordsView(View):
         """Return the level of each column that was raised as a whole."""
         return facts.whole_levels(self.release)
 
-    def check_blocks(self) -> list[Block]:
+    def check_blocks(self) -> list[doc.Block]:
         """Return how a recipient checks the release, with tacit and without."""
         rerun = (
             "This compares the files with the manifest and recomputes each claim on the data file. The data "
             "holder, who has the confidential ledger and the source, can also run the plan again and obtain "
             "the same data."
         )
-        blocks = [*super().check_blocks(), Paragraph(rerun)]
+        blocks = [*super().check_blocks(), doc.Paragraph(rerun)]
         for check in record_words.sql_check(self.release):
             told = (
                 f"Without tacit: any SQL engine recomputes {check['name']}. The answer must be at least "
                 f"{check['at_least']}."
             )
-            blocks += [Paragraph(told), Code(check["query"])]
+            blocks += [doc.Paragraph(told), doc.Code(check["query"])]
         return blocks
 
-    def terms(self) -> tuple[tuple[str, Words], ...]:
+    def terms(self) -> tuple[tuple[str, doc.Words], ...]:
         """Return the terms that the report uses."""
         return record_words.glossary(self.release, [r.kind for r in self.release.after])
 
     # -- for the board ---------------------------------------------------------------------------
 
-    def board_blocks(self) -> Sequence[Section | None]:
+    def board_blocks(self) -> Sequence[doc.Section | None]:
         """Return what was suppressed and recoded, riskiest combinations, columns, and every measure."""
         return [
             self.suppressed_section(),
@@ -297,7 +286,7 @@ class RecordsView(View):
             self.utility_section(public=False),
         ]
 
-    def suppressed_section(self) -> Section:
+    def suppressed_section(self) -> doc.Section:
         """Return what was suppressed and what recoded, by column."""
         changed = None if self.counted is None else self.counted["cells"]
 
@@ -307,11 +296,11 @@ class RecordsView(View):
             missing_before, missing_after, *distinct = c.counts()
             return (c.name, c.fate, missing_before, missing_after, times, *distinct)
 
-        table = DataTable.of(
+        table = doc.DataTable.of(
             [
                 *("column", "fate"),
-                *numbers("missing before", "missing after", "values changed"),
-                *numbers("distinct before", "distinct after"),
+                *doc.numbers("missing before", "missing after", "values changed"),
+                *doc.numbers("distinct before", "distinct after"),
             ],
             [row(c) for c in self.columns],
             "Suppressed and recoded values, by column",
@@ -325,11 +314,11 @@ class RecordsView(View):
         found = self.changes
         sentence = record_words.records_sentence(found)
         chart = column_changes((c, n, found.records_after) for c, n in found.cells.items())
-        charts = (Figure(chart),) if any(found.cells.values()) else ()
-        blocks = (Paragraph(sentence), table, *charts)
-        return Section("Suppressed and recoded", blocks, "suppressed")
+        charts = (doc.Figure(chart),) if any(found.cells.values()) else ()
+        blocks = (doc.Paragraph(sentence), table, *charts)
+        return doc.Section("Suppressed and recoded", blocks, "suppressed")
 
-    def combinations_section(self) -> Section | None:
+    def combinations_section(self) -> doc.Section | None:
         """Return the combinations of keys on which most records are unique."""
         found = facts.riskiest_combinations(self.release, MOST_COMBINATIONS)
         if not found:
@@ -338,33 +327,33 @@ class RecordsView(View):
             "Whoever knows these columns of a person may find the record. Combinations of up to three keys, "
             "those with most unique records after protection first."
         )
-        table = DataTable.of(
+        table = doc.DataTable.of(
             [
                 "columns known",
-                *numbers("unique before", "unique after", "below k before", "below k after"),
+                *doc.numbers("unique before", "unique after", "below k before", "below k after"),
             ],
             [(", ".join(c.columns), *c.unique, *c.below) for c in found],
             f"Riskiest combinations of keys; k = {found[0].k}",
         )
-        return Section("Riskiest combinations", (Paragraph(intro), table), "combinations")
+        return doc.Section("Riskiest combinations", (doc.Paragraph(intro), table), "combinations")
 
-    def columns_section(self) -> Section:
+    def columns_section(self) -> doc.Section:
         """Return each column before and after, as numbers and as a small chart."""
         kept = [c for c in self.columns if c.fate == "released"]
-        table = DataTable.of(
+        table = doc.DataTable.of(
             [
-                *("column", *numbers("distance")),
-                *(Column("missing before", "percent"), Column("after", "percent")),
-                *numbers("mean before", "after", "sd before", "after"),
+                *("column", *doc.numbers("distance")),
+                *(doc.Column("missing before", "percent"), doc.Column("after", "percent")),
+                *doc.numbers("mean before", "after", "sd before", "after"),
             ],
             [c.row() for c in kept],
             "Columns before and after protection",
             "Distance between the two distributions, from 0 (the same) to 1: Kolmogorov's for numbers, half the "
             "sum of the differences of shares for categories. A recoded column has other categories: 1.",
         )
-        charts = tuple(Figure(column_chart(c.name, c.bins), small=True) for c in kept if c.bins)
-        gallery = (Gallery(charts),) if charts else ()
-        return Section("Columns before and after", (table, *gallery), "columns")
+        charts = tuple(doc.Figure(column_chart(c.name, c.bins), small=True) for c in kept if c.bins)
+        gallery = (doc.Gallery(charts),) if charts else ()
+        return doc.Section("Columns before and after", (table, *gallery), "columns")
 
 
 @view_class.register
@@ -373,7 +362,7 @@ def _(data: Microdata) -> type[View]:
     return RecordsView
 
 
-def class_section(i: int, part: facts.ClassSizes, *, public: bool) -> Section:
+def class_section(i: int, part: facts.ClassSizes, *, public: bool) -> doc.Section:
     """Return the class sizes of one quasi-identifier before and after; the first is explained at length."""
     columns = ", ".join(part.columns)
     told = f"A class is the group of records that are alike on {columns}."
@@ -387,13 +376,15 @@ def class_section(i: int, part: facts.ClassSizes, *, public: bool) -> Section:
         sizes = {size: size * n for size, n in part.after.items()}
         chart = class_sizes(sizes, k=part.k, title=title, subtitle=columns)
         rows: list[Any] = [(what, now) for what, _, now in part.rows()]
-        heads = ["measure", *numbers("value")]
-        table = DataTable.of(heads, rows, "Classes of the released records")
+        heads = ["measure", *doc.numbers("value")]
+        table = doc.DataTable.of(heads, rows, "Classes of the released records")
     else:
         chart = class_sizes_before_after(
             part.before, part.after, k=part.k, title=title, subtitle=columns
         )
-        table = DataTable.of(
-            ["measure", *numbers("before", "after")], part.rows(), "Before and after protection"
+        table = doc.DataTable.of(
+            ["measure", *doc.numbers("before", "after")], part.rows(), "Before and after protection"
         )
-    return Section(f"Class sizes on {part.name}", (Paragraph(told), Figure(chart), table))
+    return doc.Section(
+        f"Class sizes on {part.name}", (doc.Paragraph(told), doc.Figure(chart), table)
+    )
