@@ -22,7 +22,7 @@ from tacit.kept import keep_results
 from tacit.kinds import kind_of
 from tacit.plan import Plan
 from tacit.plan.entries import Requirement
-from tacit.plan.run import Desk, protect
+from tacit.plan.run import Run, protect
 from tacit.records.identifiers.deidentify import Deidentify
 from tacit.spec import Measure
 
@@ -223,10 +223,10 @@ def account(task: Task, found: Found, point: Point, ctx: Context) -> Account:
     proposal = next(p for p in found.proposals if (p.method, p.label) == (point.method, point.label))  # fmt: skip
     made = task.map_of([proposal])
     candidate = made.expanded[0]
-    desk = Desk.for_study(candidate.plan, made.seed_of(candidate, 0, ctx.seed), ctx.should_stop)
+    run = Run.for_study(candidate.plan, made.seed_of(candidate, 0, ctx.seed), ctx.should_stop)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        original, released = protect(candidate.plan, task.data, desk)
+        original, released = protect(candidate.plan, task.data, run)
     told = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, SdcWarning))
     return Account(
         kind_of(released).compare(original, released),

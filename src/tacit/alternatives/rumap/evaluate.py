@@ -19,7 +19,7 @@ from tacit.data.base import Data
 from tacit.errors import Cancelled, InvalidParameter, SdcError, SdcWarning
 from tacit.events import Stop, never
 from tacit.kinds import kind_of
-from tacit.plan.run import MEASURES, Desk, protect, roles_of, why_left_out
+from tacit.plan.run import MEASURES, Run, protect, roles_of, why_left_out
 from tacit.spec import Measure
 
 Function = Callable[[Any, Any], float]
@@ -55,20 +55,20 @@ class Bench:
         Data drawn so are for study and never released: two settings with the same luck, side by side,
         would give the noise away.
         """
-        desk = Desk.for_study(candidate.plan, seed, should_stop, self.register)
-        return desk.job.watch(lambda: self._evaluate(candidate, desk))
+        run = Run.for_study(candidate.plan, seed, should_stop, self.register)
+        return run.job.watch(lambda: self._evaluate(candidate, run))
 
-    def _evaluate(self, candidate: Candidate, desk: Desk) -> Values:
+    def _evaluate(self, candidate: Candidate, run: Run) -> Values:
         begun = time.perf_counter()
         found: list[tuple[float, ...]] = [(), ()]
         reason = ""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                original, released = protect(candidate.plan, self.data, desk)
+                original, released = protect(candidate.plan, self.data, run)
                 check_earlier_claims(released)
                 found = [
-                    tuple(self.gauge(g, i, original, released, desk) for i, g in enumerate(gauges))
+                    tuple(self.gauge(g, i, original, released, run) for i, g in enumerate(gauges))
                     for gauges in (self.risk, self.utility)
                 ]
             except Cancelled:
@@ -79,14 +79,14 @@ class Bench:
         seconds = time.perf_counter() - begun
         return Values(found[0], found[1], seconds, reason, tuple(told))
 
-    def gauge(self, g: Gauge, i: int, original: Data, released: Data, desk: Desk) -> float:
+    def gauge(self, g: Gauge, i: int, original: Data, released: Data, run: Run) -> float:
         """Return one number."""
         if not isinstance(g, Measure):
             return float(g(original, released))
         reason = why_left_out(g, released, asked=True)
         if reason:
             raise SdcError(f"{g.kind} cannot be measured: {reason}")
-        ctx = desk.context(MEASURES + i, g, desk.job.begin("measure"))
+        ctx = run.context(MEASURES + i, g, run.job.begin("measure"))
         found = g.measure(
             released, original=original, register=self.register, control=self.control, context=ctx
         )
