@@ -33,28 +33,19 @@ LARGEST_SEED = 256
 
 @dataclass
 class Context:
-    """What a method may use while it works.
+    """What a method may use while it works."""
 
-    Attributes
-    ----------
-    rng
-        The step's own random generator. Nothing in tacit touches global random state.
-    work
-        The stretch of a job that this is for: where :meth:`tick` reports, and asks whether to stop.
-    details
-        What the method did, for the ledger and the report: levels, counts, traces. It must not hold
-        values of records.
-    elsewhere
-        Columns that other steps of the plan change: a linked column among them is not left as it is.
-    register
-        The population register of the plan, for methods whose ``asks_register`` says that they need it.
-    """
-
+    #: The step's own random generator. Nothing in tacit touches global random state.
     rng: np.random.Generator
     seed: int
+    #: The stretch of a job that this is for: where :meth:`tick` reports, and asks whether to stop.
     work: Stretch = field(default_factory=lambda: Stretch(Job()))
+    #: What the method did, for the ledger and the report: levels, counts, traces. It must not hold
+    #: values of records.
     details: dict[str, Any] = field(default_factory=dict)
+    #: Columns that other steps of the plan change: a linked column among them is not left as it is.
     elsewhere: frozenset[str] = frozenset()
+    #: The population register of the plan, for methods whose ``asks_register`` says that they need it.
     register: Any = None
 
     @classmethod

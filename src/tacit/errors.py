@@ -42,36 +42,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import EDQUOT, EFBIG, ENOMEM, ENOSPC
 
-__all__ = [
-    "Approximate",
-    "Cancelled",
-    "ColumnNotFound",
-    "DisclosureRefused",
-    "EngineError",
-    "EngineMissing",
-    "HierarchyError",
-    "Infeasible",
-    "InputError",
-    "InvalidParameter",
-    "LimitReached",
-    "LowUtility",
-    "NotAdditive",
-    "PartyMissing",
-    "PlanError",
-    "PlanVersion",
-    "ProtocolError",
-    "RoleMissing",
-    "SdcError",
-    "SdcWarning",
-    "Slow",
-    "SolverError",
-    "SpecError",
-    "UnknownClaim",
-    "UnknownMethod",
-    "UnreadableFile",
-    "WeakProtection",
-]
-
 
 class SdcError(Exception):
     """Base of every error that tacit raises on purpose."""
@@ -291,6 +261,14 @@ def require(package: str, extra: str, purpose: str) -> EngineMissing:
         f"{purpose} needs the package {package!r}, which is not installed. "
         f"Install it with: pip install 'tacit[{extra}]'."
     )
+
+
+#: The errors and warnings drawn above.
+__all__ = [
+    name
+    for name, thing in list(globals().items())
+    if isinstance(thing, type) and issubclass(thing, SdcError | SdcWarning)
+]
 
 
 def __dir__() -> list[str]:

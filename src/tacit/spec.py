@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.base import Action, Around, Data, around_of
-from tacit.data.usual import D
+from tacit.data.microdata import D
 from tacit.errors import (
     InputError,
     InvalidParameter,

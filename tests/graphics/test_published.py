@@ -11,7 +11,7 @@ from scipy.stats import norm
 from studies import plot_attacks as attacks
 from studies import protected_plots as efficiency
 from tacit.graphics import curves, kde
-from tacit.plot.outlines import classify
+from tacit.plot.protected_maps import classify
 from tacit.stats import concentrated as accounting
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "psd13-jackknife-plots"

@@ -143,7 +143,7 @@ def test_columns_are_compared_by_plain_numbers(release):
     mean, sd = found["cost"].before.moments()
     assert mean == pytest.approx(cost.mean())
     assert sd == pytest.approx(cost.std())
-    assert found["cost"].missing_before == release.original.to_pandas()["cost"].isna().sum()
+    assert found["cost"].before.missing == release.original.to_pandas()["cost"].isna().sum()
     assert found["name"].fate == "left out"
 
 

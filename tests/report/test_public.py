@@ -151,7 +151,7 @@ def test_unique_records_temper_a_claim(fig28):
     step = tacit.MuArgus(k=2, ratings={"Birth": 3, "Sex": 1, "ZIP": 2}, recode={"Birth": 2})
     released = Plan([tacit.Deidentify(), step], [tacit.KAnonymity()]).run(fig28)
     text = html_of(released)
-    assert facts.class_sizes(released)[0].unique_share_after > 0
+    assert facts.class_sizes(released)[0].after.unique_share > 0
     assert "but unique records remain" in text
     assert "Birth 2" in Page(text).text
 
@@ -203,9 +203,9 @@ def test_numbers_agree_with_the_release(page, release):
     for column, level in levels.items():
         assert f"{column} {level}" in page.text
     part = facts.class_sizes(release)[0]
-    assert part.records(part.after) == len(release.data)
-    assert part.smallest_after >= 5
-    assert part.below(part.before, 2) == tacit.KAnonymity().measure(release.original).uniques
+    assert part.after.records == len(release.data)
+    assert part.after.smallest >= 5
+    assert part.before.below(2) == tacit.KAnonymity().measure(release.original).uniques
 
 
 def test_access_class_and_version(page):
@@ -218,14 +218,14 @@ def test_sql_check_gives_the_same_answer(release, tmp_path):
     check = record_words.sql_check(release)[0]
     released = release.data.to_arrow()  # noqa: F841 - DuckDB finds it by name
     smallest = duckdb.sql(check["query"].replace("'data.csv'", "released")).fetchall()[0][0]
-    assert smallest == facts.class_sizes(release)[0].smallest_after >= int(check["at_least"])
+    assert smallest == facts.class_sizes(release)[0].after.smallest >= int(check["at_least"])
 
 
 def test_engines_tell_the_same(engine):
     data = examples.hospital(300, 4, engine)
     released = plan().run(data)
     part = facts.class_sizes(released)[0]
-    assert part.records(part.before) == 300
+    assert part.before.records == 300
     found = facts.changes(released)
     assert found.dropped == 300 - len(released.data)
     assert found.removed == ["patient_id", "name"]
@@ -262,7 +262,7 @@ def test_several_quasi_identifiers_are_told_apart():
 def test_what_was_before_is_not_told(page, release):
     part = facts.class_sizes(release)[0]
     assert "before" not in page.text.split("How to verify")[0].replace("before protection", "")
-    assert f"{part.records(part.before):,}" not in page.text
+    assert f"{part.before.records:,}" not in page.text
     assert "How many were dropped" in page.text
     assert "Precision" in page.text.split("Measured and withheld")[-1]
 

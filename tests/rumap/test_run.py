@@ -13,7 +13,7 @@ from tacit.rumap.ru_map import t_interval
 
 import tacit
 from tacit.errors import Cancelled, InputError, InvalidParameter, PlanError
-from tacit.plan.run import Desk, protect
+from tacit.plan.run import Run, protect
 
 
 def people(n=120, engine="duckdb"):
@@ -57,7 +57,7 @@ def noise_map(**options):
 
 
 def studied(candidate, data, seed):
-    return protect(candidate.plan, data, Desk.for_study(candidate.plan, seed, lambda: False))[1]
+    return protect(candidate.plan, data, Run.for_study(candidate.plan, seed, lambda: False))[1]
 
 
 def kept_in(folder):

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
 from tacit.errors import DisclosureRefused, InputError
 from tacit.plan.files import read_document, write_document
-from tacit.plan.sections import Section
+from tacit.plan.sections import Section, option
 
 #: The conditions that an applicant accepts, with their words.
 CONDITIONS: Mapping[str, str] = {
@@ -41,28 +41,18 @@ def today_here() -> dt.date:
 class Application(Section):
     """An application for access."""
 
-    name: str | None = Field(default=None, description="who applies")
-    institution: str | None = Field(default=None, description="where the applicant works")
-    institution_verified: bool = Field(
-        default=False, description="the affiliation was checked with the institution"
-    )
-    ethics_committee: str | None = Field(
-        default=None, description="the committee that oversees the research"
-    )
-    research_statement: str | None = Field(
-        default=None, description="what is studied, with which data and why"
-    )
-    data_requested: tuple[str, ...] = Field(default=(), description="countries and censuses")
-    purpose: str = Field(default="scholarly", description="scholarly, or what else")
-    needs_microdata: bool = Field(
-        default=False, description="tables would not do; the statement shows why"
-    )
-    accepts: tuple[str, ...] = Field(default=(), description="the conditions accepted")
-    granted: Annotated[dt.date | None, BeforeValidator(as_day)] = Field(
-        default=None, description="day of an earlier grant"
-    )
-    days_since_grant: int | None = Field(
-        default=None, ge=0, description="days since an earlier grant, where its day is not given"
+    name: str | None = option("who applies")
+    institution: str | None = option("where the applicant works")
+    institution_verified: bool = option("the affiliation was checked with the institution", False)
+    ethics_committee: str | None = option("the committee that oversees the research")
+    research_statement: str | None = option("what is studied, with which data and why")
+    data_requested: tuple[str, ...] = option("countries and censuses", ())
+    purpose: str = option("scholarly, or what else", "scholarly")
+    needs_microdata: bool = option("tables would not do; the statement shows why", False)
+    accepts: tuple[str, ...] = option("the conditions accepted", ())
+    granted: Annotated[dt.date | None, BeforeValidator(as_day)] = option("day of an earlier grant")
+    days_since_grant: int | None = option(
+        "days since an earlier grant, where its day is not given", ge=0
     )
 
     @classmethod

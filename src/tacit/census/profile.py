@@ -5,20 +5,20 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
 from tacit.census.access import today_here
-from tacit.census.differences import differences
 from tacit.errors import InputError, InvalidParameter, PlanError, SdcError
 from tacit.fields import ColumnName, NaturalInt, Secret
+from tacit.numbers import format_number
 from tacit.plan import Plan
 from tacit.plan.entries import spec_of
 from tacit.plan.files import read_document, write_document
-from tacit.plan.sections import Roles, Section
+from tacit.plan.sections import Roles, Section, option
 from tacit.records.census.geography_threshold import GeographyThreshold
 from tacit.spec import Method
 
@@ -47,21 +47,19 @@ class Profile(Section):
     out swapping.
     """
 
-    profile: Literal[1] = Field(default=1, description="version of the file format (1)")
+    profile: Literal[1] = option("version of the file format (1)", 1)
     country: str = Field(min_length=1, description="code or name of the country")
     census: int = Field(ge=1700, le=2200, description="year of the census")
-    version: int = Field(default=1, ge=1, description="version of the agreement, counted up")
-    agreed: Annotated[str, BeforeValidator(as_day)] = Field(
-        default="", description="day of the agreement, as 2026-01-31"
+    version: int = option("version of the agreement, counted up", 1, ge=1)
+    agreed: Annotated[str, BeforeValidator(as_day)] = option(
+        "day of the agreement, as 2026-01-31", ""
     )
-    agreed_with: str = Field(default="", description="the office that agreed")
-    note: str = Field(default="", description="what was changed and why")
-    controls: Literal["full", "light"] = Field(
-        default="full", description="light leaves out swapping, for a census that is not recent"
+    agreed_with: str = option("the office that agreed", "")
+    note: str = option("what was changed and why", "")
+    controls: Literal["full", "light"] = option(
+        "light leaves out swapping, for a census that is not recent", "full"
     )
-    roles: Annotated[Roles, BeforeValidator(Roles.of)] = Field(
-        default=Roles(), description="what the columns are"
-    )
+    roles: Annotated[Roles, BeforeValidator(Roles.of)] = option("what the columns are", Roles())
     sample: Rule = Field(default_factory=dict, description="parameters of sample_households")
     geography: Rule = Field(default_factory=dict, description="parameters of geography_threshold")
     swap: Rule = Secret(default_factory=dict, description="parameters of swap_households")
@@ -77,10 +75,8 @@ class Profile(Section):
     digits: Mapping[ColumnName, NaturalInt] = Field(
         default_factory=dict, description="digits of hierarchical codes that are kept, by column"
     )
-    remove: tuple[ColumnName, ...] = Field(default=(), description="columns that are left out")
-    remove_sensitive: bool = Field(
-        default=False, description="leave out the columns declared sensitive"
-    )
+    remove: tuple[ColumnName, ...] = option("columns that are left out", ())
+    remove_sensitive: bool = option("leave out the columns declared sensitive", False)
 
     #: The words in which a recode is stricter when it grows.
     NUMBERED: ClassVar[tuple[str, ...]] = ("top_codes", "bottom_codes", "digits")
@@ -325,3 +321,85 @@ def shown_units(profile: Profile, base: Path) -> Any:
     assert geography is not None
     labels, _ = geography.labels(spec.threshold, spec.residual)
     return sorted(set(labels.values()))
+
+
+#: Which way a number protects more: up or down.
+STRICTER_UP = ("sample.interval", "geography.at_least")
+STRICTER_DOWN = ("sample.fraction", "top_codes.", "digits.")
+#: Thresholds by name, so that names and numbers compare.
+NAMED = {"standard": 20_000, "us": 100_000}
+
+
+def differences(
+    old: Mapping[str, Any], new: Mapping[str, Any], secrets: Collection[str] = ()
+) -> Iterator[str]:
+    """Yield a sentence for each setting that differs; of secret ones only that they do."""
+    ours, theirs = flatten(old), flatten(new)
+    for path in dict.fromkeys([*ours, *theirs]):
+        before, after = ours.get(path), theirs.get(path)
+        if before == after:
+            continue
+        if path in secrets:
+            yield f"{path} was changed (it is secret and not shown)"
+        elif isinstance(before, list) or isinstance(after, list):
+            yield from list_difference(path, before, after)
+        elif before is None:
+            yield f"{path} is new: {show(after)}"
+        elif after is None:
+            yield f"{path} is gone (it was {show(before)})"
+        else:
+            yield f"{path} was {show(before)} and is {show(after)}{direction(path, before, after)}"
+
+
+def flatten(document: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """Return nested settings by path."""
+    found: dict[str, Any] = {}
+    for name, value in document.items():
+        here = f"{path}.{name}" if path else str(name)
+        if isinstance(value, Mapping) and value:
+            found |= flatten(value, here)
+        else:
+            found[here] = value
+    return found
+
+
+def list_difference(path: str, before: Any, after: Any) -> Iterator[str]:
+    """Yield what was added to a list and taken from it."""
+    ours, theirs = as_list(before), as_list(after)
+    added = [v for v in theirs if v not in ours]
+    taken = [v for v in ours if v not in theirs]
+    if added:
+        yield f"{path} has {', '.join(map(show, added))} in addition"
+    if taken:
+        yield f"{path} no longer has {', '.join(map(show, taken))}"
+    if not added and not taken:
+        yield f"{path} is in another order: {', '.join(map(show, theirs))}"
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return a value as a list."""
+    return [] if value is None else value if isinstance(value, list) else [value]
+
+
+def show(value: Any) -> str:
+    """Return a setting in words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return format_number(value) if isinstance(value, int | float) else str(value)
+
+
+def direction(path: str, before: Any, after: Any) -> str:
+    """Return whether a change protects more or less, where that is known."""
+    old, new = NAMED.get(before, before), NAMED.get(after, after)
+    if old == "none_shown" or new == "none_shown":
+        return ", which is stricter" if new == "none_shown" else ", which is less strict"
+    if not all(isinstance(v, int | float) for v in (old, new)) or old == new:
+        return ""
+    stricter: Callable[[], bool]
+    if path in STRICTER_UP or path.startswith("bottom_codes."):
+        stricter = lambda: new > old  # noqa: E731 - one of two comparisons
+    elif path.startswith(STRICTER_DOWN):
+        stricter = lambda: new < old  # noqa: E731
+    else:
+        return ""
+    return ", which is stricter" if stricter() else ", which is less strict"

@@ -20,29 +20,19 @@ JUDGE_ABSENCE = (
 
 @dataclass(frozen=True)
 class Claim:
-    """A protection claim in words and in a form that can be recomputed.
+    """A protection claim in words and in a form that can be recomputed."""
 
-    Attributes
-    ----------
-    model
-        The protection model: ``k-anonymity``, ``k-combinations``, ...
-    parameters
-        Its public parameters, e.g. ``{"k": 5}``.
-    quasi_identifier
-        The name of the quasi-identifier, or of the cells, that the claim is about.
-    columns
-        Its columns, or the dimensions of the table.
-    assumptions
-        What must be true of the world for the claim to protect.
-    withheld
-        Parameters that hold counts of the confidential data: the ledger has them, the statement has not.
-    """
-
+    #: The protection model: ``k-anonymity``, ``k-combinations``, ...
     model: str
+    #: Its public parameters, e.g. ``{"k": 5}``.
     parameters: Mapping[str, Any]
+    #: The name of the quasi-identifier, or of the cells, that the claim is about.
     quasi_identifier: str
+    #: Its columns, or the dimensions of the table.
     columns: tuple[str, ...]
+    #: What must be true of the world for the claim to protect.
     assumptions: tuple[str, ...] = field(default=())
+    #: Parameters that hold counts of the confidential data: the ledger has them, the statement has not.
     withheld: tuple[str, ...] = field(default=())
 
     @property

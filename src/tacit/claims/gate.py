@@ -19,11 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tacit.arrays import Flags, Floats
+import numpy as np
+
+from tacit.arrays import Flags, Floats, Ints
 
 if TYPE_CHECKING:
-    from tacit.arrays import Flags, Floats
-    from tacit.claims.attack.needs import Needs
     from tacit.claims.claim import Claim
     from tacit.claims.view import TableView
 
@@ -65,11 +65,7 @@ EMPTY = 13
 def table_gate(table: TableView) -> list[str]:
     """Return why a table may not be published, one sentence each; nothing when it may.
 
-    Parameters
-    ----------
-    table
-        The confidential table with the published part (hidden cells, changed values, intervals) as it
-        is published.
+    It is the confidential table, with hidden cells, changed values and intervals as they are published.
     """
     return [
         *refuse_unjudged(table),
@@ -87,8 +83,6 @@ def claims_of(table: TableView) -> list[Claim]:
 
 def refuse_unjudged(table: TableView) -> Iterator[str]:
     """Refuse a table that is published as it is though nobody has looked for unsafe cells."""
-    import numpy as np
-
     judged = any(RULE in action.techniques for action in table.history)
     # What is left out of the publication hides nothing of what is in it.
     hidden = table.hidden & ~np.asarray(table.extra.get("unpublished", False), dtype=bool)
@@ -114,8 +108,6 @@ def refuse_freed(table: TableView) -> Iterator[str]:
 
 def refuse_uncovered(table: TableView) -> Iterator[str]:
     """Refuse a table with unsafe cells that nothing protects as published."""
-    import numpy as np
-
     unsafe = table.primary
     if not unsafe.any():
         return
@@ -211,8 +203,6 @@ def find_uncertain_cells(table: TableView) -> tuple[Flags, tuple[Floats, Floats]
 
     They know published cells that were not changed; a rounded one to within what rounding allows.
     """
-    import numpy as np
-
     from tacit.claims.attack.attacker import room_of, within_intervals
 
     down, up = within_intervals(table, *room_of(table))
@@ -232,8 +222,6 @@ def find_uncertain_cells(table: TableView) -> tuple[Flags, tuple[Floats, Floats]
 
 def find_veiled_cells(table: TableView) -> Flags:
     """Return the cells that are hidden, or are published with an interval of some width."""
-    import numpy as np
-
     if table.interval is None:
         return table.hidden
     low, high = np.asarray(table.interval).T
@@ -242,8 +230,6 @@ def find_veiled_cells(table: TableView) -> Flags:
 
 def find_changed_cells(table: TableView) -> Flags:
     """Return the published cells that differ from the truth by more than rounding of floats, and hidden ones."""
-    import numpy as np
-
     return np.asarray(
         ~(np.abs(table.published - table.value) <= LAST_BITS * np.abs(table.value)), dtype=bool
     )
@@ -255,11 +241,9 @@ def find_attacked_cells(table: TableView, veiled: Flags) -> Flags:
     They know published cells that were not changed, rounded counts to within what rounding allows, and
     of changed cells no more than the external bounds.
     """
-    import numpy as np
-
     from tacit.claims.attack.attacker import levels_of, room_of, within_intervals
     from tacit.claims.attack.movements import System
-    from tacit.claims.attack.needs import Needs, find_unmet_needs
+    from tacit.claims.attack.needs import find_unmet_needs
     from tacit.claims.outsiders import solves_in_whole_numbers
 
     down, up = within_intervals(table, *room_of(table))
@@ -275,13 +259,11 @@ def find_attacked_cells(table: TableView, veiled: Flags) -> Flags:
         unknown |= shown & (down + up > 0)
     needs = levels_of(table)
     if small is not None:
-        needs = Needs(needs.cells, 0 * needs.down, 0 * needs.up, levels_together(needs))
-    flags = np.zeros(len(table.value), dtype=bool)
+        needs = needs.anywhere()
     whole = solves_in_whole_numbers(table)
     system = System.over(table.equations, unknown, down, up, whole=whole)
     needs = needs.in_whole_units() if whole else needs
-    flags[find_unmet_needs(system, needs)[0]] = True
-    return flags
+    return flag_cells(table, find_unmet_needs(system, needs)[0])
 
 
 def small_count_room(table: TableView, base: float) -> tuple[Floats, Floats]:
@@ -290,8 +272,6 @@ def small_count_room(table: TableView, base: float) -> tuple[Floats, Floats]:
     A published 0 was less than the base, a published base at least 1; larger counts are true. Totals are
     sums of what is published and tell nothing more.
     """
-    import numpy as np
-
     from tacit.claims.tables.rounded import is_total
 
     total = is_total(table.equations)
@@ -309,8 +289,6 @@ def find_cells_covered_by_steps(table: TableView, down: Floats, up: Floats, *, w
     reach both levels; with ``wide`` the truth can lie anywhere in it, whatever was published, so that it must be as
     wide as both levels together.
     """
-    import numpy as np
-
     from tacit.claims.attack.attacker import levels_of
 
     needs = levels_of(table)
@@ -318,21 +296,17 @@ def find_cells_covered_by_steps(table: TableView, down: Floats, up: Floats, *, w
     low = np.maximum(table.published[at] - down[at], table.lower[at])
     high = np.minimum(table.published[at] + up[at], table.upper[at])
     if wide:
-        enough = high - low >= levels_together(needs) * (1 - 1e-9)
+        enough = high - low >= needs.together() * (1 - 1e-9)
     else:
         enough = needs.met_by(table.value[at] - low, high - table.value[at])
-    flags = np.zeros(len(table.value), dtype=bool)
-    flags[at[enough]] = True
-    return flags
+    return flag_cells(table, at[enough])
 
 
 def find_cells_rounded_too_closely(table: TableView, down: Floats, up: Floats) -> Flags:
     """Return the unsafe cells that rounded values and all relations together place too closely."""
-    import numpy as np
-
     from tacit.claims.attack.attacker import levels_of, room_of
     from tacit.claims.attack.movements import System
-    from tacit.claims.attack.needs import Needs, find_unmet_needs
+    from tacit.claims.attack.needs import find_unmet_needs
 
     below, above = room_of(table)
     shown = ~table.hidden
@@ -341,25 +315,22 @@ def find_cells_rounded_too_closely(table: TableView, down: Floats, up: Floats) -
     below, above = np.minimum(below, low), np.minimum(above, high)
     needs = levels_of(table)
     if table.frequency:
-        needs = Needs(needs.cells, 0 * needs.down, 0 * needs.up, levels_together(needs))
+        needs = needs.anywhere()
     # An empty cell is known to be so.
     unknown = (below + above > 0) & (table.status < EMPTY)
+    system = System.over(table.equations, unknown, below, above)
+    return flag_cells(table, find_unmet_needs(system, needs)[0])
+
+
+def flag_cells(table: TableView, cells: Ints) -> Flags:
+    """Return some cells as flags over all."""
     flags = np.zeros(len(table.value), dtype=bool)
-    flags[find_unmet_needs(System.over(table.equations, unknown, below, above), needs)[0]] = True
+    flags[cells] = True
     return flags
-
-
-def levels_together(needs: Needs) -> Floats:
-    """Return the width that levels ask for on both sides together."""
-    import numpy as np
-
-    return np.maximum(needs.down + needs.up, needs.width)
 
 
 def rounding_steps(table: TableView) -> tuple[Floats, Floats]:
     """Return how far below and above each rounded value the truth may lie, as the last rounding says."""
-    import numpy as np
-
     from tacit.claims.tables.rounded import is_total
 
     action, claim = [

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from tacit.cli.render import progress_bar
+from tacit.cli.options import SavePlot, Separator, Workers
+from tacit.cli.render import console, progress_bar
 from tacit.storage.own_folders import refuse_existing, refuse_files
 
 
@@ -17,7 +18,7 @@ def compare(
     *,
     k: int | None = None,
     seed: int | None = None,
-    plot: Path | None = None,
+    plot: SavePlot = None,
 ) -> int:
     """Run several plans on the same data and lay precision, k, drops and suppressions side by side.
 
@@ -29,11 +30,8 @@ def compare(
         The class size to judge by.
     seed
         Seed given to every plan.
-    plot
-        Save the chart: svg, png, pdf or html.
     """
     import tacit
-    from tacit.cli.app import console
     from tacit.plan import Plan
 
     refuse_existing(plot)
@@ -58,7 +56,6 @@ def tiers(plans: list[Path], /, *, seed: int | None = None) -> int:
         Seed given to every plan.
     """
     from tacit.alternatives.tiers import Tiers
-    from tacit.cli.app import console
     from tacit.plan import Plan
 
     loaded = {path.stem: Plan.load(path) for path in plans}
@@ -75,7 +72,7 @@ def ru_map(
     *,
     out: Path | None = None,
     seed: int | None = None,
-    workers: int | None = None,
+    workers: Workers = None,
     resume: Path | None = None,
     max_risk: float | None = None,
     min_utility: float | None = None,
@@ -91,8 +88,6 @@ def ru_map(
         Folder for map.html, map.svg, map.png, map.csv and the chosen plan; by default nothing is written.
     seed
         Overrides the plan's seed.
-    workers
-        Number of processes; by default as many as pay.
     resume
         Folder that keeps finished evaluations; an interrupted run goes on from there.
     max_risk
@@ -106,7 +101,6 @@ def ru_map(
 
     from tacit.alternatives.rumap import RUMap
     from tacit.alternatives.rumap.result import FILES
-    from tacit.cli.app import console
     from tacit.plan import Plan
 
     if out is not None:
@@ -142,7 +136,7 @@ def tables(
     rounded: int | None = None,
     impute: Literal["zero", "row_average", "weighted_row_average"] | None = None,
     max_risk: float | None = None,
-    separator: str | None = None,
+    separator: Separator = None,
     encoding: str | None = None,
     missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     out: Path | None = None,
@@ -167,8 +161,6 @@ def tables(
         What stands for suppressed cells.
     max_risk
         Largest share of unprotected small cells, in percent, for the recommendation.
-    separator
-        Separator of columns in text; guessed from the first line when not given.
     encoding
         Encoding of text; by default utf-8.
     missing
@@ -177,7 +169,6 @@ def tables(
         Write the report (HTML) to this file.
     """
     import tacit
-    from tacit.cli.app import console
 
     refuse_existing(out)
     reading = {"rows": rows, "columns": columns, "value": value}

@@ -9,6 +9,7 @@ import traceback
 import warnings
 from collections.abc import Mapping, Sized
 from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,8 +19,9 @@ import tacit
 from tacit.cli.alternatives import compare, ru_map, tables, tiers
 from tacit.cli.examples import example, experiment
 from tacit.cli.keys import group as keys
+from tacit.cli.options import Separator
 from tacit.cli.recommend import recommend
-from tacit.cli.render import Console, progress_bar
+from tacit.cli.render import console, progress_bar
 from tacit.cli.supervised import memory_sentence
 from tacit.cli.texts import review, scrub
 from tacit.errors import (
@@ -49,7 +51,6 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-console = Console()
 app.command(recommend)
 app.command(scrub)
 app.command(review)
@@ -116,6 +117,10 @@ GROUPS = {
 }
 
 
+#: The modules of those that are not made from the registry.
+MODULES = {"table": "tables", "party": "parties", "census": "census"}
+
+
 def add_groups(tokens: list[str]) -> None:
     """Add the group that is asked for, and the names of the others."""
     asked = tokens[0] if tokens else ""
@@ -125,18 +130,8 @@ def add_groups(tokens: list[str]) -> None:
     for name, text in GROUPS.items():
         if name != asked:
             app.command(App(name=name, help=text))
-    if asked == "table":
-        from tacit.cli.tables import group
-
-        app.command(group)
-    elif asked == "party":
-        from tacit.cli.parties import group
-
-        app.command(group)
-    elif asked == "census":
-        from tacit.cli.census import group
-
-        app.command(group)
+    if asked in MODULES:
+        app.command(import_module(f"tacit.cli.{MODULES[asked]}").group)
     elif asked in GROUPS:
         from tacit.cli.generated import make_group
 
@@ -393,7 +388,7 @@ def profile(
     users: Annotated[Literal["researcher", "public"] | None, Parameter(name="--for")] = None,
     population: int | None = None,
     missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
-    separator: str | None = None,
+    separator: Separator = None,
     encoding: str = "utf-8",
     force: bool = False,
 ) -> int:
@@ -414,8 +409,6 @@ def profile(
         People in the population, from which thresholds in the sample follow.
     missing
         Texts that stand for a missing answer.
-    separator
-        Separator of columns in text; guessed from the first line when not given.
     encoding
         Encoding of text.
     force

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
+from tacit.cli.options import Many
+from tacit.cli.render import console
 from tacit.errors import DisclosureRefused, InputError
 from tacit.storage.own_folders import refuse_existing, write_whole
-
-Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
 group = App(
     name="census",
@@ -30,7 +29,6 @@ def check(profiles: list[Path], /) -> int:
         The profile files (YAML or TOML).
     """
     from tacit.census.profile import Profile, same_units
-    from tacit.cli.app import console
     from tacit.errors import PlanError
 
     loaded = [Profile.load(path) for path in profiles]
@@ -62,7 +60,6 @@ def plan(profile: Path, file: Path, /, *, out: Path, force: bool = False) -> int
         Replace a plan that is already there.
     """
     from tacit.census.profile import Profile
-    from tacit.cli.app import console
 
     if out.exists() and not force:
         raise DisclosureRefused(f"{out.name!r} exists already; use --force to replace it")
@@ -90,7 +87,6 @@ def diff(old: Path, new: Path, /) -> int:
         The newer one.
     """
     from tacit.census.profile import Profile
-    from tacit.cli.app import console
 
     sentences = Profile.load(old).diff(Profile.load(new))
     for sentence in sentences:
@@ -131,7 +127,6 @@ def vet(application: Path, /, *, grant: Path | None = None) -> int:
     """
     from tacit.census.access import Application, Grant
     from tacit.census.access import vet as decide
-    from tacit.cli.app import console
 
     asked = Application.load(application)
     told = decide(asked)
@@ -219,7 +214,6 @@ def extract(
     """
     from tacit.census.access import Grant
     from tacit.census.extract import Request, build_extract
-    from tacit.cli.app import console
 
     named = [text.partition("=") for text in sources]
     if not all(name and path for name, _, path in named):
@@ -243,7 +237,6 @@ def log(file: Path, /) -> int:
         The access log.
     """
     from tacit.census.extract import check_log, expired
-    from tacit.cli.app import console
 
     if not file.is_file():
         raise InputError(f"there is no log {file.name!r}")
@@ -259,7 +252,6 @@ def put(text: str, out: Path | None) -> None:
     if out is None:
         sys.stdout.write(text)
         return
-    from tacit.cli.app import console
 
     refuse_existing(out)
     write_whole(out, text)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from tacit.cli.render import progress_bar
+from tacit.cli.render import console, progress_bar
+from tacit.cli.studies import EXPERIMENTS, run_study
 from tacit.errors import explain_target
 from tacit.events import Job, Phase
 from tacit.storage.own_folders import move_files, note_begun, refuse_existing
+
+if TYPE_CHECKING:
+    Experiment = str
+else:
+    Experiment = Literal[tuple(EXPERIMENTS)]
 
 
 def example(
@@ -36,64 +43,41 @@ def example(
     seed
         Seed of the generator.
     """
-    from tacit.cli.app import console
-
-    named = folder.name if folder.name in ("firms", "census", "notes", "parties") else "hospital"
-    of = of or named  # type: ignore[assignment]
+    named = folder.name if folder.name in EXAMPLES else "hospital"
+    chosen = of or named
     with explain_target(folder):
         folder.mkdir(parents=True, exist_ok=True)
         # Written aside first: nothing of the same name is replaced.
         with TemporaryDirectory(prefix=".example-", dir=folder) as room:
             note_begun(room)
-            plan = write_example(of, Path(room), records, seed)
+            plan = write_example(chosen, Path(room), records, seed)
             move_files(Path(room), folder)
-    if of == "parties":
+    if chosen == "parties":
         console.say(f"Wrote three hospitals to {folder}; try: tacit party trial {folder}")
     else:
-        console.say(f"Wrote the {of} example to {folder}; try: tacit run {folder / plan.name}")
+        console.say(f"Wrote the {chosen} example to {folder}; try: tacit run {folder / plan.name}")
     return 0
 
 
-def write_example(of: str | None, folder: Path, records: int | None, seed: int) -> Path:
+#: Where each example is written from, and how many records it has.
+EXAMPLES = {
+    "hospital": ("tacit.examples", "write_hospital", 25_000),
+    "firms": ("tacit.examples.firms_files", "write_firms", 2_600),
+    "census": ("tacit.examples.country", "write_census", 500_000),
+    "notes": ("tacit.examples.notes", "write_notes", 60),
+    "parties": ("tacit.private.example", "write_parties", 600),
+}
+
+
+def write_example(of: str, folder: Path, records: int | None, seed: int) -> Path:
     """Write one of the examples; return its plan."""
-    if of == "parties":
-        from tacit.private.example import write_parties
-
-        return write_parties(folder, n=records or 600, seed=seed)
-    if of == "census":
-        from tacit.examples.country import write_census
-
-        return write_census(folder, n=records or 500_000, seed=seed)
-    if of == "firms":
-        from tacit.examples.firms_files import write_firms
-
-        return write_firms(folder, n=records or 2_600, seed=seed)
-    if of == "notes":
-        from tacit.examples.notes import write_notes
-
-        return write_notes(folder, n=records or 60, seed=seed)
-    from tacit.examples import write_hospital
-
-    return write_hospital(folder, n=records or 25_000, seed=seed)
+    module, name, usual = EXAMPLES[of]
+    plan: Path = getattr(import_module(module), name)(folder, n=records or usual, seed=seed)
+    return plan
 
 
 def experiment(
-    name: Literal[
-        "channels",
-        "swap-or-shuffle",
-        "blanking",
-        "grouping",
-        "series",
-        "dictionaries",
-        "individual-risk",
-        "protected-plots",
-        "sample-uniques",
-        "two-stage",
-        "two-groups",
-        "pram",
-        "mahalanobis",
-        "synthetic-weights",
-    ],
+    name: Experiment,
     /,
     *,
     out: Path,
@@ -126,9 +110,6 @@ def experiment(
     seed
         Seed of the simulated data.
     """
-    from tacit.cli.app import console
-    from tacit.cli.studies import run_study
-
     if not out.is_dir() or any(out.iterdir()):
         refuse_existing(out, "choose another folder")
     with progress_bar(console) as show:

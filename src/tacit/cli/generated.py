@@ -18,6 +18,8 @@ from cyclopts import App, Parameter
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from tacit.cli.options import Many, shell_command, with_help
+from tacit.cli.render import console, progress_bar
 from tacit.data.corpus import Corpus
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused
@@ -25,10 +27,9 @@ from tacit.events import Job, Phase, Stage
 from tacit.io.options import Options
 from tacit.plan.sections import Roles
 from tacit.registry import all_entries, lookup
+from tacit.result import Result
 from tacit.spec import Measure, Method, Spec
 from tacit.storage.own_folders import refuse_existing
-
-Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
 
 def simple_type(annotation: Any) -> Any:
@@ -94,80 +95,51 @@ def make_command(cls: type[Spec]) -> Callable[..., int]:
     def command(source: Path, **options: Any) -> int:
         return run_spec(cls, source, options)
 
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [
-        inspect.Parameter(
-            "source",
-            inspect.Parameter.POSITIONAL_ONLY,
-            annotation=Annotated[Path, Parameter(help="the data")],
-        )
-    ]
-    for name, info in cls.model_fields.items():
-        if name != "kind":
-            parameters.append(
-                inspect.Parameter(
-                    option_name(name), keyword, default=None, annotation=option_type(info)
-                )
-            )
+    file, register = Path | None, "a population register, for models that need one"
     extra: dict[str, tuple[Any, str]] = dict(common)
     if is_method:
         extra["out"] = (Path, "the file to write, by ending: csv, parquet, xlsx, ...")
         extra["force"] = (bool, "replace the file if it is there")
         if getattr(cls, "takes_register", False):
-            extra["register"] = (Path | None, "a population register, for models that need one")
+            extra["register"] = (file, register)
     else:
-        extra["original"] = (Path | None, "the data before protection, for measures that compare")
+        people = "records of people whom no step has seen, for measures that compare with them"
+        extra["original"] = (file, "the data before protection, for measures that compare")
         if common is COMMON:
-            extra["register"] = (Path | None, "a population register, for measures that need one")
-            extra["control"] = (
-                Path | None,
-                "records of people whom no step has seen, for measures that compare with them",
-            )
-        extra["plot"] = (Path | None, "save the chart: svg, png, pdf or html")
+            extra |= {"register": (file, register), "control": (file, people)}
+        extra["plot"] = (file, "save the chart: svg, png, pdf or html")
         if issubclass(cls, Measure) and cls.publishes:
-            extra["release"] = (
-                Path | None,
-                "write the protected plot as a release, into this folder",
-            )
+            extra["release"] = (file, "write the protected plot as a release, into this folder")
             extra["force"] = (bool, "replace a release that is there already")
-    for name, (annotation, text) in extra.items():
-        required = name == "out"
-        default = (
-            inspect.Parameter.empty if required else {"engine": "duckdb", "force": False}.get(name)
-        )
-        parameters.append(
-            inspect.Parameter(
-                name,
-                keyword,
-                default=default,
-                annotation=Annotated[annotation, Parameter(help=text)],
-            )
-        )
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in parameters}
-    command.__doc__ = inspect.cleandoc(cls.__doc__ or "")
-    return command
+    defaults = {"out": inspect.Parameter.empty, "engine": "duckdb", "force": False}
+    fields = cls.model_fields.items()
+    made = shell_command(
+        command,
+        "the data",
+        {
+            **{option_name(n): (option_type(info), None) for n, info in fields if n != "kind"},
+            **{n: (with_help(*given), defaults.get(n)) for n, given in extra.items()},
+        },
+        inspect.cleandoc(cls.__doc__ or ""),
+    )
+    made.__annotations__ = {
+        p.name: p.annotation for p in inspect.signature(made).parameters.values()
+    }
+    return made
+
+
+#: Options of commands that no field may have for its own.
+TAKEN = frozenset(
+    {
+        *(*COMMON, *TABLE_COMMON, "out", "force", "original"),
+        *("register", "control", "plot", "release", "source"),
+    }
+)
 
 
 def option_name(field: str) -> str:
     """Return the option of a field; names that the common options use get a prefix."""
-    return (
-        f"with_{field}"
-        if field
-        in {
-            *COMMON,
-            *TABLE_COMMON,
-            "out",
-            "force",
-            "original",
-            "register",
-            "control",
-            "plot",
-            "release",
-            "source",
-        }
-        else field
-    )
+    return f"with_{field}" if field in TAKEN else field
 
 
 def option_type(info: FieldInfo) -> Any:
@@ -202,8 +174,6 @@ def default_text(info: FieldInfo) -> str:
 def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
     """Build the Spec, read the data, and apply or measure."""
     import tacit
-    from tacit.cli.app import console
-    from tacit.cli.render import progress_bar
     from tacit.context import Context
 
     values = {
@@ -265,17 +235,10 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
                 context=context,
             )
     if isinstance(spec, Method):
-        from tacit.cli.render import describe
-
-        action = result.history[-1]
-        console.say(f"{spec.kind}: {describe(action.details) or 'done'}")
-        for claim in action.claims:
-            console.say(f"holds: {claim.sentence()}")
+        console.action(result)
         console.say(f"wrote {len(result):,} records to {options['out']}")
     else:
-        console.result(found)
-        if options.get("plot"):
-            found.plot().save(options["plot"])
+        show_result(found, options)
         if options.get("release"):
             from tacit.graphics.base import ProtectedPlot
             from tacit.release.plots import PlotRelease
@@ -284,6 +247,14 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
             made = PlotRelease((found,), found.title, str(source))
             made.write(options["release"], force=bool(options.get("force")))
             console.say(f"wrote the release {options['release']}")
+    return 0
+
+
+def show_result(found: Result, options: Mapping[str, Any]) -> int:
+    """Print a result, and save its chart where that is asked for."""
+    console.result(found)
+    if options.get("plot"):
+        found.plot().save(options["plot"])
     return 0
 
 
@@ -300,9 +271,7 @@ def stage_of(spec: Spec) -> Stage:
 
 def act_on_table(spec: Spec, source: Path, options: dict[str, Any]) -> int:
     """Apply to a table file, or measure it."""
-    from tacit.cli.app import console
-    from tacit.cli.render import progress_bar
-    from tacit.cli.tables import keep_table, open_table, say_action, summary_line
+    from tacit.cli.tables import keep_table, open_table, summary_line
     from tacit.context import Context
 
     metadata = options.get("metadata")
@@ -320,20 +289,15 @@ def act_on_table(spec: Spec, source: Path, options: dict[str, Any]) -> int:
             before = open_table(options["original"]) if options.get("original") else None
             found = spec.measure(table, original=before, context=context)
     if isinstance(spec, Method):
-        say_action(result)
+        console.action(result)
         console.say(f"{summary_line(result)}\nwrote {options['out']}")
         return 0
-    console.result(found)
-    if options.get("plot"):
-        found.plot().save(options["plot"])
-    return 0
+    return show_result(found, options)
 
 
 def act_on_texts(spec: Spec, source: Path, options: dict[str, Any]) -> int:
     """Apply to a folder or file of texts, or measure it."""
     import tacit
-    from tacit.cli.app import console
-    from tacit.cli.render import describe, progress_bar
     from tacit.context import Context
     from tacit.io import refuse_target
     from tacit.kinds.corpus import KIND, with_neutral_names
@@ -361,18 +325,12 @@ def act_on_texts(spec: Spec, source: Path, options: dict[str, Any]) -> int:
                 context=context,
             )
     if isinstance(spec, Method):
-        action = result.history[-1]
-        console.say(f"{spec.kind}: {describe(action.details) or 'done'}")
-        for claim in action.claims:
-            console.say(f"holds: {claim.sentence()}")
+        console.action(result)
         console.say(
             f"wrote {len(result):,} documents to {options['out']}, numbered and in a drawn order"
         )
         return 0
-    console.result(found)
-    if options.get("plot"):
-        found.plot().save(options["plot"])
-    return 0
+    return show_result(found, options)
 
 
 def split(value: Any) -> Any:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from cyclopts import App
 
+from tacit.cli.render import console
+
 group = App(
     name="key",
     help="Make a key with which releases are signed, and keep the keys whose signatures are trusted here.",
@@ -21,7 +23,6 @@ def make(file: Path, /) -> int:
     file
         The private key to write. Keep it: whoever has it can sign in your name.
     """
-    from tacit.cli.app import console
     from tacit.release.signing import make_key
 
     made = make_key(file)
@@ -40,7 +41,6 @@ def trust(file: Path, /, *, name: str | None = None) -> int:
     name
         What to call it; by default the name of its file.
     """
-    from tacit.cli.app import console
     from tacit.release.signing import fingerprint_of, trust_key
 
     kept = trust_key(file, name)
@@ -51,7 +51,6 @@ def trust(file: Path, /, *, name: str | None = None) -> int:
 @group.command(name="list")
 def list_keys() -> int:
     """List the trusted keys with their fingerprints."""
-    from tacit.cli.app import console
     from tacit.release.signing import fingerprint_of, stored_keys
 
     for file in stored_keys():
@@ -70,7 +69,6 @@ def untrust(name: str, /) -> int:
     name
         Its name, or the beginning of its fingerprint.
     """
-    from tacit.cli.app import console
     from tacit.release.signing import untrust_key
 
     console.say(f"No longer trusted: {untrust_key(name).stem!r}")

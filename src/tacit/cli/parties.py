@@ -6,13 +6,12 @@ from pathlib import Path
 
 from cyclopts import App
 
-from tacit.cli.render import Console
+from tacit.cli.render import console
 
 group = App(
     name="party",
     help="Compute on data that may not meet: run one party of an agreement over mutual TLS, or try all on this machine.",
 )
-console = Console()
 
 
 @group.command

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
+from tacit.cli.options import Many, Separator, Workers
+from tacit.cli.render import console, progress_bar
 
 if TYPE_CHECKING:
     from tacit.plan import Plan
     from tacit.spec import Measure
-
-Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
 
 def recommend(
@@ -34,10 +33,10 @@ def recommend(
     numbers: Many = None,
     budget: int = 100,
     replicates: int = 1,
-    workers: int | None = None,
+    workers: Workers = None,
     seed: int | None = None,
     missing: Many = None,
-    separator: str | None = None,
+    separator: Separator = None,
     encoding: str = "utf-8",
     force: bool = False,
 ) -> int:
@@ -80,14 +79,10 @@ def recommend(
         How many evaluations the search may make.
     replicates
         Runs on the whole file of what depends on chance.
-    workers
-        Number of processes; by default as many as pay.
     seed
         Seed of the search, for study; the plans hold none.
     missing
         Texts that stand for a missing answer.
-    separator
-        Separator of columns in text; guessed from the first line when not given.
     encoding
         Encoding of text.
     force
@@ -95,9 +90,7 @@ def recommend(
     """
     import tacit
     from tacit.alternatives.recommendation.result import refuse_replacing
-    from tacit.cli.app import console
     from tacit.cli.generated import rule, split
-    from tacit.cli.render import progress_bar
 
     if out is not None:
         refuse_replacing(out, force=force)

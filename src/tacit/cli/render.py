@@ -50,6 +50,13 @@ class Console:
         """Print a result."""
         self.say(repr(result))
 
+    def action(self, data: Any) -> None:
+        """Print what the last step did, and what holds."""
+        action = data.history[-1]
+        self.say(f"{action.kind}: {describe(action.details) or 'done'}")
+        for claim in action.claims:
+            self.say(f"holds: {claim.sentence()}")
+
     def release(self, release: Release, folder: Path) -> None:
         """Print what was done, risk and utility before and after, and where to look."""
         out = self.rich()
@@ -145,6 +152,10 @@ class Console:
         )
         for role, words in statements(cls):
             out.print(f"  {role}: {words}", markup=False)
+
+
+#: The one console of the command line.
+console = Console()
 
 
 def describe(details: Mapping[str, Any]) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import yaml
-from cyclopts import App, Parameter
+from cyclopts import App
 
 import tacit
-from tacit.cli.render import describe, progress_bar
+from tacit.cli.options import Force, Many, Metadata, SavePlot, TableFile, shell_command, with_help
+from tacit.cli.render import console, progress_bar
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError, SpecError
@@ -24,8 +25,6 @@ group = App(
     name="table",
     help="Build, judge, protect, audit and convert tables. A .table file holds everything known of a table and is confidential.",
 )
-
-Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
 #: Extensions of files that hold what may be given away; written only from a protected table.
 PUBLIC = (".csv", ".parquet", ".xlsx")
@@ -107,16 +106,6 @@ def parse_dimension(text: str) -> tuple[str, Any]:
     return column, yaml.safe_load(rule) if rule.startswith("{") else rule
 
 
-def say_action(table: Table) -> None:
-    """Print what the last step did, and what holds."""
-    from tacit.cli.app import console
-
-    action = table.history[-1]
-    console.say(f"{action.kind}: {describe(action.details) or 'done'}")
-    for claim in action.claims:
-        console.say(f"holds: {claim.sentence()}")
-
-
 def build(
     source: Path,
     dimension: list[str] | None,
@@ -129,8 +118,6 @@ def build(
     **given: Any,
 ) -> int:
     """Build a table from records, or read a ready one, and keep it as a .table file."""
-    from tacit.cli.app import console
-
     if not dimension:
         raise InputError("name the dimensions: --dimension region=regions.hrc size")
     chosen = {k: v for k, v in given.items() if v is not None}
@@ -201,25 +188,8 @@ def add_build() -> None:
     def command(source: Path, **values: Any) -> int:
         return build(source, values.pop("dimension", None), **values)
 
-    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(
-                "source",
-                inspect.Parameter.POSITIONAL_ONLY,
-                annotation=Annotated[Path, Parameter(help=described)],
-            ),
-            *(
-                inspect.Parameter(
-                    name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=default,
-                    annotation=Annotated[kind, Parameter(help=words)],
-                )
-                for name, (kind, words, default) in options.items()
-            ),
-        ]
-    )
-    command.__doc__ = build.__doc__
+    given = {n: (with_help(kind, words), default) for n, (kind, words, default) in options.items()}
+    shell_command(command, described, given, build.__doc__)
     group.command(command, name="build")
 
 
@@ -235,28 +205,22 @@ def summary_line(table: Table) -> str:
 
 @group.command
 def rules(
-    table: Path,
+    table: TableFile,
     /,
     *,
     rule: Many = None,
     out: Path,
-    metadata: Path | None = None,
-    force: bool = False,
+    metadata: Metadata = None,
+    force: Force = False,
 ) -> int:
     """Judge a table by sensitivity rules: unsafe cells and the protection each of them needs.
 
     Parameters
     ----------
-    table
-        The table (.table, .jj, .tab).
     rule
         Rules in turn, each 'kind name=value ...', e.g. 'p_percent p=10' 'minimum_frequency n=3'.
     out
         The file to write (.table or .jj).
-    metadata
-        The .rda file of a .tab table.
-    force
-        Replace a file that is already there.
     """
     for text in rule or ():
         spec = parse_spec(text, Method)
@@ -275,8 +239,8 @@ def protect(
     method: Many = None,
     seed: int | None = None,
     out: Path,
-    metadata: Path | None = None,
-    force: bool = False,
+    metadata: Metadata = None,
+    force: Force = False,
 ) -> int:
     """Protect a table by one or more methods in turn; each ends with the proof of its claim.
 
@@ -290,10 +254,6 @@ def protect(
         Seed of the random numbers.
     out
         The file to write: .table or .jj (confidential), or .csv, .parquet, .xlsx (what may be published).
-    metadata
-        The .rda file of a .tab table.
-    force
-        Replace a file that is already there.
     """
     return chain(table, method, "--method suppress_modular", seed, out, metadata, force=force)
 
@@ -309,7 +269,6 @@ def chain(
     force: bool,
 ) -> int:
     """Apply Specs in turn and write the result."""
-    from tacit.cli.app import console
     from tacit.tables.suppress.suppression import Suppression
 
     if not texts:
@@ -327,7 +286,7 @@ def chain(
             work = job.begin("protect").listener
             context = Context.start(seed, step=step, on_event=work)
             current = spec.apply(current, context=context)
-            say_action(current)
+            console.action(current)
     keep_table(current, out, force=force)
     console.say(f"{summary_line(current)}\nwrote {out}")
     return 0
@@ -335,13 +294,13 @@ def chain(
 
 @group.command
 def audit(
-    table: Path,
+    table: TableFile,
     /,
     *,
     measure: Many = None,
     original: Path | None = None,
-    metadata: Path | None = None,
-    plot: Path | None = None,
+    metadata: Metadata = None,
+    plot: SavePlot = None,
     out: Path | None = None,
 ) -> int:
     """Attack a table: the interval of every hidden cell, and the unsafe cells that are exposed.
@@ -350,21 +309,13 @@ def audit(
 
     Parameters
     ----------
-    table
-        The table (.table, .jj, .tab).
     measure
         What to measure, each 'kind name=value ...'; by default the audit.
     original
         The table before protection, for measures that compare.
-    metadata
-        The .rda file of a .tab table.
-    plot
-        Save the chart: svg, png, pdf or html.
     out
         Write the detail, one row per cell, as CSV. Confidential.
     """
-    from tacit.cli.app import console
-
     refuse_existing(plot)
     refuse_existing(out)
     specs = [parse_spec(text, Measure) for text in measure or ["audit"]]
@@ -395,40 +346,24 @@ def audit(
 
 
 @group.command
-def convert(table: Path, out: Path, /, *, metadata: Path | None = None, force: bool = False) -> int:
+def convert(
+    table: TableFile, out: Path, /, *, metadata: Metadata = None, force: Force = False
+) -> int:
     """Write a table in another format: .table and .jj hold everything, .csv .parquet .xlsx what may be published.
 
     Parameters
     ----------
-    table
-        The table (.table, .jj, .tab).
     out
         The file to write.
-    metadata
-        The .rda file of a .tab table.
-    force
-        Replace a file that is already there.
     """
-    from tacit.cli.app import console
-
     keep_table(open_table(table, metadata), out, force=force)
     console.say(f"wrote {out}")
     return 0
 
 
 @group.command
-def show(table: Path, /, *, metadata: Path | None = None) -> int:
-    """Print a small table as it would be published (hidden cells are x), of a large one its statuses.
-
-    Parameters
-    ----------
-    table
-        The table (.table, .jj, .tab).
-    metadata
-        The .rda file of a .tab table.
-    """
-    from tacit.cli.app import console
-
+def show(table: TableFile, /, *, metadata: Metadata = None) -> int:
+    """Print a small table as it would be published (hidden cells are x), of a large one its statuses."""
     console.say(repr(open_table(table, metadata)))
     return 0
 
@@ -444,8 +379,6 @@ def batch(job: Path, /, *, folder: Path | None = None) -> int:
     folder
         Where output files go; by default where the batch file says, beside it.
     """
-    from tacit.cli.app import console
-
     with progress_bar(console) as show:
         result = tacit.tables.run_batch(job, folder=folder, on_event=show)
     console.say(repr(result))

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from tacit.cli.options import Many
+from tacit.cli.render import console, progress_bar
 from tacit.errors import InputError, InvalidParameter
 from tacit.events import Listener
-
-Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
 
 def scrub(
@@ -103,8 +103,6 @@ def scrub(
         File of the office's private key.
     """
     import tacit
-    from tacit.cli.app import console
-    from tacit.cli.render import progress_bar
     from tacit.events import Job, Phase
     from tacit.plan.run import run_parts
     from tacit.release.folders import WRITING, confidential_folder, refuse_target
@@ -239,8 +237,6 @@ def make_queue(step: Any, plan: Any, release: Any, file: Path, on_event: Listene
 
 def tell_review(release: Any, file: Path | None, queue: Any) -> None:
     """Say how much waits for a decision."""
-    from tacit.cli.app import console
-
     if queue is None:
         left: dict[str, int] = next(
             (a.details["uncertain"] for a in release.history if a.kind == "scrub"), {}
@@ -264,7 +260,6 @@ def tell_review(release: Any, file: Path | None, queue: Any) -> None:
 
 def list_found(step: Any, plan: Any) -> int:
     """Print counts of what is found, by kind; nothing is written, and no word is shown."""
-    from tacit.cli.app import console
     from tacit.result import Summary
 
     told = step.apply(plan.read()).history[-1].details
@@ -304,7 +299,6 @@ def review(
     reject
         Numbers of entries that do not.
     """
-    from tacit.cli.app import console
     from tacit.text.review import decide, read_queue, save_decisions
 
     found = read_queue(queue)

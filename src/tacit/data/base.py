@@ -43,32 +43,25 @@ class Data(Protocol):
     @property
     def history(self) -> tuple[Action, ...]:
         """Return what has been done since the data were read."""
-        ...
 
     @property
     def source(self) -> str:
         """Return where the data came from, for the ledger."""
-        ...
 
     def __len__(self) -> int:
         """Return the number of records, cells, documents."""
-        ...
 
     def with_action(self, action: Action) -> Self:
         """Return the data with one more step in its history."""
-        ...
 
     def materialise(self) -> Self:
         """Return the data computed once, so that later steps do not repeat earlier ones."""
-        ...
 
     def claim_view(self) -> Any:
         """Return what claims are recomputed on."""
-        ...
 
     def faults_for(self, spec: Any) -> list[SdcError]:
         """Return why a Spec cannot work on these data, as far as its declarations tell."""
-        ...
 
 
 T = TypeVar("T", bound=Data)

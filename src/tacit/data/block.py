@@ -24,23 +24,15 @@ LARGEST = 1e100
 
 @dataclass(frozen=True)
 class Block:
-    """Numeric columns of some records.
+    """Numeric columns of some records."""
 
-    Attributes
-    ----------
-    columns
-        Their names.
-    table
-        The columns as they were.
-    values
-        One row per record, one column per column; NaN where missing.
-    complete
-        The records without a missing value: those that a method works on.
-    """
-
+    #: Their names.
     columns: tuple[str, ...]
+    #: The columns as they were.
     table: tuple[Numbers, ...]
+    #: One row per record, one column per column; NaN where missing.
     values: Floats
+    #: The records without a missing value: those that a method works on.
     complete: Flags
 
     @property

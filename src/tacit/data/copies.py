@@ -23,7 +23,11 @@ def split_copies(data: Microdata) -> list[Microdata]:
     if name is None:
         return [data]
     table = data.to_arrow(with_row=True)
-    parts = [table.filter(pa.array(c)) for c in masks_of(table.column(name), name)]
+    coded = encode(table.column(name))
+    if (coded.codes == coded.null).any():
+        raise InputError(f"some records have no number of a copy in column {name!r}")
+    numbers = range(len(coded.values))
+    parts = [table.filter(pa.array(coded.codes == number)) for number in numbers]
     rows = parts[0].column(ROW) if parts else None
     found = []
     for part in parts:
@@ -31,16 +35,6 @@ def split_copies(data: Microdata) -> list[Microdata]:
             part = part.set_column(part.column_names.index(ROW), ROW, rows)
         found.append(data.with_table(part.drop_columns([name])))
     return [replace(d, links=data.links) for d in found]
-
-
-def masks_of(
-    column: pa.ChunkedArray, name: str
-) -> list[np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-    """Return for each copy which records are of it."""
-    coded = encode(column)
-    if (coded.codes == coded.null).any():
-        raise InputError(f"some records have no number of a copy in column {name!r}")
-    return [coded.codes == code for code in range(len(coded.values))]
 
 
 def copy_numbers(data: Microdata) -> Ints:

@@ -375,11 +375,9 @@ class Rule(Protocol):
 
     def build(self, values: Sequence[Any]) -> Hierarchy:
         """Return the hierarchy of these ground values."""
-        ...
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as it stands in a plan."""
-        ...
 
 
 # -- labels ----------------------------------------------------------------------------------------

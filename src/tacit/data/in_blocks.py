@@ -71,20 +71,18 @@ def change_columns(
     columns: Sequence[str],
     make: Callable[[Sequence[str]], ChangeBlock],
     ctx: Context,
-    *,
-    also: Sequence[str] = (),
 ) -> tuple[Microdata, Tallies]:
     """Return the data with some columns changed, by household where they are constant in households.
 
-    ``make`` returns the function that changes some of the columns; ``also`` names what it reads besides.
+    ``make`` returns the function that changes some of the columns.
     """
-    shared = constant_in_households(data, columns, also)
+    shared = constant_in_households(data, columns)
     own = [c for c in columns if c not in shared]
     result, tallies = data, Tallies()
     if own:
         result, tallies = change_records(data, make(own), ctx)
     if shared:
-        result, told = change_households(result, shared, make(shared), ctx, also)
+        result, told = change_households(result, shared, make(shared), ctx)
         tallies = [*tallies, *told]
         ctx.note(by_household=list(shared))
     return result, tallies

@@ -28,30 +28,18 @@ def pairs_of(data: Microdata, one: str, other: str) -> pa.Table:
 
 def determines(data: Microdata, one: str, other: str) -> bool:
     """Return True when no known value of a column stands beside two known values of the other."""
-    return count_most_beside(data, one, other) <= 1
-
-
-def count_most_beside(data: Microdata, one: str, other: str) -> int:
-    """Return the largest number of different values of one column beside a value of another."""
     known = data.frame.filter(~nw.col(one).is_null() & ~nw.col(other).is_null())
     beside = counts(known, [one, other]).group_by(one).agg(nw.len().cast(nw.Int64).alias(N))
     most = beside.select(nw.col(N).max()).collect("pyarrow").rows(named=True)[0][N]
-    return int(most or 0)
+    return int(most or 0) <= 1
 
 
 def counts_members(
     data: Microdata, columns: Sequence[str], least: float = COUNTS
 ) -> tuple[str, ...]:
-    """Return the columns that give the number of records of a household.
+    """Return those of some columns, which hold numbers, that give the number of records of a household.
 
-    Parameters
-    ----------
-    data
-        Microdata with a household.
-    columns
-        The columns asked about; those that are not whole numbers are none.
-    least
-        The share of households, of two and more members where there are such, that must be right.
+    ``least`` is the share of households, of two and more members where there are such, that must be right.
     """
     home = data.household
     schema = data.frame.collect_schema()
@@ -94,16 +82,8 @@ def find_links(
 
     Two columns of the same number of values, of which each value of one always stands beside one value of the
     other; and columns that count the members of the household. Columns with a value for nearly every record
-    say nothing in this way, and are left out.
-
-    Parameters
-    ----------
-    data
-        Microdata.
-    values
-        The columns to look at, with the number of different values of each.
-    household
-        The column that names the household, declared or proposed.
+    say nothing in this way, and are left out. ``values`` are the columns to look at, with the number of different values
+    of each; ``household`` names the household, declared or proposed.
     """
     most = min(MOST_VALUES, len(data) // 2)
     few = [c for c, n in values.items() if 1 < n <= most and c != household]

@@ -12,17 +12,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from typing_extensions import TypeVar
 
-from tacit.data.base import Action, Around
-from tacit.data.hierarchy import Hierarchy
-from tacit.data.nodes import raise_labels
+from tacit.data.base import Action, Around, Data
+from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.roles import Column, Links
 from tacit.engine import codes as coding
 from tacit.engine import relational
 from tacit.engine.arrow import set_columns, sort_by_row
-from tacit.engine.base import ROW, Engine
+from tacit.engine.base import ROW, Engine, get_engine
 from tacit.engine.memory import held_codes, held_table
-from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError
+from tacit.errors import ColumnNotFound, HierarchyError, InputError, RoleMissing, SdcError
 
 ARROW = (pa.Array, pa.ChunkedArray)
 
@@ -72,6 +72,19 @@ class Microdata:
     def __post_init__(self) -> None:
         for name in ("columns", "quasi", "hierarchies"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the data as they travel to another process: an Arrow table and what is known of it."""
+        known = {
+            n: dict(v) if isinstance(v, MappingProxyType) else v for n, v in vars(self).items()
+        }
+        return {**known, "frame": self.to_arrow(with_row=True), "engine": None, "to_own": None}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        engine = get_engine()
+        own: Mapping[str, Any] = {"frame": engine.from_arrow(state["frame"]), "engine": engine}
+        self.__dict__.update({**state, **own, "to_own": type(self).to_own})
+        self.__post_init__()
 
     # -- roles -------------------------------------------------------------------------------
 
@@ -376,3 +389,22 @@ def recode_coded(column: coding.Coded, mapping: pa.Table) -> pa.Array:
     at = pc.index_in(column.values, old)
     codes = pa.array(column.codes, mask=column.codes == column.null)
     return new.take(at).take(codes)
+
+
+D = TypeVar("D", bound=Data, default=Microdata)
+
+
+def raise_labels(hierarchy: Hierarchy, values: Iterable[Any], level: int, column: str) -> list[str]:
+    """Return the labels of present values at a level; a value that is above it already stays."""
+    if not 0 <= level <= hierarchy.height:
+        raise HierarchyError(
+            f"level {level} of column {column!r} does not exist: its hierarchy has levels 0 to {hierarchy.height}"
+        )
+    present = list(values)
+    strange = sum(ground_label(v) not in hierarchy.nodes for v in present)
+    if strange:
+        raise HierarchyError(
+            f"{strange} of the different values in column {column!r} are no labels of its hierarchy; "
+            "generalise before steps that replace values"
+        )
+    return [hierarchy.label_at(v, level) for v in present]

@@ -23,18 +23,12 @@ LOOKED_AT = 100_000
 
 @dataclass(frozen=True)
 class Pairs:
-    """Numeric columns of two files: all records of each, and where the shared ones stand.
+    """Numeric columns of two files: all records of each, and where the shared ones stand."""
 
-    Attributes
-    ----------
-    before, after
-        One row per record, one column per column; NaN where missing.
-    old, new
-        Positions of the records that are in both files, in ``before`` and in ``after``.
-    """
-
+    #: before, after: one row per record, one column per column; NaN where missing.
     before: Floats
     after: Floats
+    #: old, new: positions of the records that are in both files, in ``before`` and in ``after``.
     old: Ints
     new: Ints
 
@@ -107,17 +101,12 @@ def pair_values(
     if old is None or new is None:
         return None
     after = dict(zip(kept, new, strict=True))
-    at_old, at_new = shared_positions(*(row_numbers_in(t) for t in tables if t is not None))
+    at_old, at_new = shared_positions(*(t.column(ROW).to_numpy() for t in tables if t is not None))
     nothing = Coded(np.zeros(tables[1].num_rows, dtype=np.int32), pa.array([], pa.string()))
     return len(at_old), {
         c: pair_codes(coded, after.get(c, nothing), at_old, at_new)
         for c, coded in zip(columns, old, strict=True)
     }
-
-
-def row_numbers_in(table: pa.Table) -> Ints:
-    """Return the numbers of the records of a table."""
-    return np.asarray(table.column(ROW).to_numpy(), dtype=np.int64)
 
 
 def pair_codes(old: Coded, new: Coded, at_old: Ints, at_new: Ints) -> ValuePairs:

@@ -30,32 +30,21 @@ SINGLE: frozenset[RoleName] = frozenset({"weight", "household", "stratum", "copy
 
 @dataclass(frozen=True)
 class Column:
-    """What is known about one column beside its values.
+    """What is known about one column beside its values."""
 
-    Attributes
-    ----------
-    name
-        The column's name.
-    roles
-        The roles it plays; empty means free.
-    label
-        A title for readers.
-    labels
-        Labels of coded values, as in SPSS and Stata files.
-    missing
-        Codes that stand for a missing answer. They stay in the data as they are.
-    format
-        What the file of origin needs to write the column back: width, decimals, measure, ...
-    sources
-        The columns from whose values a step computed this one.
-    """
-
+    #: The column's name.
     name: str
+    #: The roles it plays; empty means free.
     roles: frozenset[str] = frozenset()
+    #: A title for readers.
     label: str = ""
+    #: Labels of coded values, as in SPSS and Stata files.
     labels: Mapping[Any, str] = field(default_factory=dict)
+    #: Codes that stand for a missing answer. They stay in the data as they are.
     missing: tuple[Any, ...] = ()
+    #: What the file of origin needs to write the column back: width, decimals, measure, ...
     format: Mapping[str, Any] = field(default_factory=dict)
+    #: The columns from whose values a step computed this one.
     sources: tuple[str, ...] = ()
 
     @property

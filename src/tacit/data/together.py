@@ -31,27 +31,18 @@ SUPPRESSES = ("suppressed", "suppressed_or_warned")
 
 @dataclass(frozen=True)
 class Ways:
-    """How a step treats households and links, with its parameters as they are.
+    """How a step treats households and links, with its parameters as they are."""
 
-    Attributes
-    ----------
-    kind
-        The step, for messages.
-    household, links
-        Its words (see :mod:`tacit.treatment`).
-    changed
-        The columns whose values it may change.
-    elsewhere
-        Columns that other steps change, before or after it.
-    draws
-        True when columns are changed at random, each by itself.
-    """
-
+    #: The step, for messages.
     kind: str
+    #: household, links: its words (see :mod:`tacit.treatment`).
     household: OnHousehold
     links: OnLinks
+    #: The columns whose values it may change.
     changed: tuple[str, ...]
+    #: Columns that other steps change, before or after it.
     elsewhere: frozenset[str] = field(default_factory=frozenset)
+    #: True when columns are changed at random, each by itself.
     draws: bool = False
 
 
@@ -205,17 +196,21 @@ def suppress_together(
     # Links first, then members, then links of those members: after that nothing changes any more.
     for _ in range(2):
         for group in links:
-            gone = nw.any_horizontal(*[nw.col(c).is_null() for c in group], ignore_nulls=True)
-            frame = frame.with_columns(*[nw.when(~gone).then(nw.col(c)).alias(c) for c in group])
+            frame = without_all(frame, group, group)
         if constant and home is not None:
             frame = spread_to_members(frame, constant, home)
     if counting and home is not None:
-        gone = nw.any_horizontal(*[nw.col(c).is_null() for c in counting], ignore_nulls=True)
-        frame = frame.with_columns(
-            *[nw.when(~gone).then(nw.col(c)).alias(c) for c in (*counting, home)]
-        )
+        frame = without_all(frame, counting, (*counting, home))
     result = after.with_frame(frame).materialise()
     return result, Suppressed(constant, links, counting)
+
+
+def without_all(
+    frame: nw.LazyFrame[Any], asked: Sequence[str], columns: Sequence[str]
+) -> nw.LazyFrame[Any]:
+    """Return the frame with all of some columns missing where one of those asked about is."""
+    gone = nw.any_horizontal(*[nw.col(c).is_null() for c in asked], ignore_nulls=True)
+    return frame.with_columns(*[nw.when(~gone).then(nw.col(c)).alias(c) for c in columns])
 
 
 def spread_to_members(

@@ -21,20 +21,13 @@ from tacit.errors import InputError
 
 @dataclass(frozen=True)
 class Numbers:
-    """A numeric column.
+    """A numeric column."""
 
-    Attributes
-    ----------
-    values
-        int64 for whole-number columns, else float64; where nothing is known, 0.
-    known
-        False where the value is missing.
-    type
-        The column's own Arrow type.
-    """
-
+    #: int64 for whole-number columns, else float64; where nothing is known, 0.
     values: npt.NDArray[Any]
+    #: False where the value is missing.
     known: Flags
+    #: The column's own Arrow type.
     type: pa.DataType
 
     @property

@@ -78,12 +78,7 @@ Term = Constant | ColumnTerm
 def where(text: str, schema: Schema) -> Rule:
     """Read a rule for data with that schema (``frame.collect_schema()``).
 
-    Raises
-    ------
-    InvalidParameter
-        When the text is not a rule.
-    ColumnNotFound, InputError
-        When it names a column that does not exist, or compares things of different kinds.
+    Refused is what is no rule, names a column that does not exist, or compares things of different kinds.
     """
     tree, names = parse_rule(text)
     columns = names_in(tree, names)

@@ -28,34 +28,27 @@ class Engine(Protocol):
 
     def scan_parquet(self, path: Path) -> nw.LazyFrame[Any]:
         """Read Parquet (a file or a folder of parts), with the column ROW in file order."""
-        ...
 
     def scan_text(self, form: Form) -> nw.LazyFrame[Any]:
         """Read separated text with every field as a string and ROW in file order; empty is null."""
-        ...
 
     def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:
         """Take an Arrow table."""
-        ...
 
     def adopt(self, native: Any) -> nw.LazyFrame[Any] | None:
         """Take the engine's own frame with ROW added, or return None when it is not one."""
-        ...
 
     def number_rows(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Add the column ROW: 0, 1, ... in the frame's present order."""
-        ...
 
     def materialise(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Compute the frame once, so that what follows does not repeat the work."""
-        ...
 
     def in_order(self, frame: nw.LazyFrame[Any], consume: Callable[[pa.RecordBatchReader], T]) -> T:
         """Hand over the records in order of ROW, batch by batch, in bounded memory.
 
         ``consume`` may be called a second time, from the first record on: it must start again.
         """
-        ...
 
     def map_blocks(
         self,
@@ -69,11 +62,9 @@ class Engine(Protocol):
         ``schema`` is that of the tables which the function returns; None when it only tells tallies.
         ``tick`` is called before the work, and before each block that this process works on.
         """
-        ...
 
     def to_arrow(self, frame: nw.LazyFrame[Any]) -> pa.Table:
         """Fetch the frame into memory."""
-        ...
 
     def write_parquet(
         self, frame: nw.LazyFrame[Any], path: Path, metadata: Mapping[bytes, bytes] | None = None
@@ -82,11 +73,9 @@ class Engine(Protocol):
 
         ``metadata`` goes into the footer where there is one file.
         """
-        ...
 
     def close(self) -> None:
         """Free what the engine holds."""
-        ...
 
 
 @functools.cache

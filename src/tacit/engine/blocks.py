@@ -31,17 +31,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Done:
-    """What a function made of one block.
+    """What a function made of one block."""
 
-    Attributes
-    ----------
-    table
-        The block's records afterwards, row number included; None where only the tally is wanted.
-    tally
-        Numbers about the block, in a form that JSON can hold; never values of records that identify.
-    """
-
+    #: The block's records afterwards, row number included; None where only the tally is wanted.
     table: pa.Table | None = None
+    #: Numbers about the block, in a form that JSON can hold; never values of records that identify.
     tally: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -15,21 +15,14 @@ from tacit.engine.codes import encode
 
 @dataclass(frozen=True)
 class ClassIndex:
-    """The classes of some columns, numbered in ascending order of their values; null is a value, the last.
+    """The classes of some columns, numbered in ascending order of their values; null is a value, the last."""
 
-    Attributes
-    ----------
-    columns
-        The columns that form classes; none for one class of all records.
-    values
-        The distinct values of each column, ascending.
-    steps
-        For each column after the first: the numbers, ascending, that the classes so far and the
-        column's codes make together.
-    """
-
+    #: The columns that form classes; none for one class of all records.
     columns: tuple[str, ...]
+    #: The distinct values of each column, ascending.
     values: tuple[pa.Array, ...]
+    #: For each column after the first: the numbers, ascending, that the classes so far and the
+    #: column's codes make together.
     steps: tuple[Ints, ...]
 
     @classmethod
@@ -54,14 +47,9 @@ class ClassIndex:
         """Return the class number of each record; all its classes must be known."""
         ids = np.zeros(table.num_rows, dtype=np.int64)
         for column, values, known in zip(self.columns, self.values, self.steps, strict=True):
-            found = pc.index_in(
-                cast_like_classes(table.column(column), values.type), value_set=values
-            )
+            asked = table.column(column)
+            same = asked if asked.type == values.type else asked.cast(values.type)
+            found = pc.index_in(same, value_set=values)
             codes = pc.fill_null(found, len(values)).to_numpy()
             ids = np.searchsorted(known, ids * (len(values) + 1) + codes).astype(np.int64)
         return ids
-
-
-def cast_like_classes(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """Return a column in the type that the values of classes have."""
-    return column if column.type == kind else column.cast(kind)

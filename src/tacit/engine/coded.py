@@ -16,17 +16,11 @@ from tacit.arrays import Ints
 
 @dataclass(frozen=True)
 class Coded:
-    """One column as integer codes.
+    """One column as integer codes."""
 
-    Attributes
-    ----------
-    codes
-        0 .. len(values) - 1 in the ascending order of values; null is coded len(values).
-    values
-        The distinct values that are not null, ascending.
-    """
-
+    #: 0 .. len(values) - 1 in the ascending order of values; null is coded len(values).
     codes: npt.NDArray[np.int32]
+    #: The distinct values that are not null, ascending.
     values: pa.Array
 
     @property

@@ -22,21 +22,7 @@ from tacit.engine.coded import Coded, combine_codes, densify, encode
 from tacit.engine.memory import count_held
 from tacit.engine.relational import N, W, counts
 
-__all__ = [
-    "Agreement",
-    "Cells",
-    "Coded",
-    "agreeing_cells",
-    "cells",
-    "combine_codes",
-    "count_classes",
-    "dense_ids",
-    "densify",
-    "encode",
-    "group_ids",
-    "sort_order",
-    "wildcard_sizes",
-]
+__all__ = ["Coded", "combine_codes", "densify", "encode"]
 
 
 #: Largest table for which codes index a dense count array.
@@ -45,20 +31,13 @@ DENSE = 1 << 24
 
 @dataclass(frozen=True)
 class Cells:
-    """Distinct key tuples with their counts, keys coded.
+    """Distinct key tuples with their counts, keys coded."""
 
-    Attributes
-    ----------
-    keys
-        The coded key columns, in order; each has one code per cell.
-    n
-        Records in each cell.
-    weight
-        Sum of weights in each cell, if the data have a weight.
-    """
-
+    #: The coded key columns, in order; each has one code per cell.
     keys: Mapping[str, Coded]
+    #: Records in each cell.
     n: Ints
+    #: Sum of weights in each cell, if the data have a weight.
     weight: Floats | None = None
 
     def __len__(self) -> int:
@@ -142,13 +121,7 @@ def dense_ids(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tupl
     return densify(combine_codes(columns, sizes)[0])
 
 
-def wildcard_sizes(
-    cells: Cells,
-    subset: Sequence[str] | None = None,
-    *,
-    weighted: bool = False,
-    alpha: float = 1.0,
-) -> Floats:
+def wildcard_sizes(cells: Cells, *, weighted: bool = False, alpha: float = 1.0) -> Floats:
     """Return for each cell how many records agree with it when a null agrees with everything.
 
     This is the count that an intruder faces after local suppression, as in sdcMicro. With ``alpha`` below 1
@@ -157,7 +130,7 @@ def wildcard_sizes(
     """
     amount = cells.weight if weighted and cells.weight is not None else cells.n.astype(np.float64)
     result = np.zeros(len(cells))
-    for match in agreeing_cells(cells, subset, alpha):
+    for match in agreeing_cells(cells, alpha):
         sums = np.bincount(match.other_ids, amount[match.others], minlength=match.bound)
         result[match.rows] += match.share * sums[match.ids]
     return result
@@ -176,16 +149,13 @@ class Agreement:
     share: float
 
 
-def agreeing_cells(
-    cells: Cells, subset: Sequence[str] | None = None, alpha: float = 1.0
-) -> Iterator[Agreement]:
+def agreeing_cells(cells: Cells, alpha: float = 1.0) -> Iterator[Agreement]:
     """Yield which cells agree when a null agrees with everything.
 
     Cells are grouped by which keys are null; for two such patterns only the keys known in both are compared. Two cells
     of one pattern agree only when they are the same.
     """
-    names = list(subset if subset is not None else cells.keys)
-    columns, sizes = cells.columns(names)
+    columns, sizes = cells.columns()
     known = np.stack([c != s - 1 for c, s in zip(columns, sizes, strict=True)], axis=1)
     patterns, pattern_of = np.unique(known, axis=0, return_inverse=True)
     pattern_of = pattern_of.ravel()

@@ -12,6 +12,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tacit.engine.base import Engine
 from tacit.engine.exact_sums import sum_columns
@@ -54,14 +55,7 @@ def fetch_distinct(frame: Frame, column: str) -> pa.Array:
     known = frame.select(column).filter(~nw.col(column).is_null())
     table = aggregate(known, [column], nw.len().alias(N)).collect("pyarrow")
     array = table.to_native().column(column).combine_chunks()
-    return array.take(array_sort(array))
-
-
-def array_sort(array: pa.Array) -> pa.Array:
-    """Return the indices that sort an array, the same on every engine."""
-    import pyarrow.compute as pc
-
-    return pc.sort_indices(array)
+    return array.take(pc.sort_indices(array))
 
 
 def recode(frame: Frame, column: str, mapping: pa.Table, engine: Engine) -> Frame:

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from tacit.arrays import Floats, Ints
 from tacit.errors import InputError
 from tacit.examples.plans import write_plan
+from tacit.examples.town import labels
 
 #: The year of the census, and the country of its code.
 YEAR, COUNTRY = 2021, "XA"
@@ -90,20 +91,20 @@ def census_table(n: int = 500_000, seed: int = 1) -> pa.Table:
     area = area_of[home]
     return pa.table(
         {
-            "region": labelled([f"R{i + 1:02d}" for i in range(int(places.region.max()) + 1)], places.region[area]),
+            "region": labels([f"R{i + 1:02d}" for i in range(int(places.region.max()) + 1)], places.region[area]),
             "district": district_codes(places, area),
             "area": pa.array(1 + area),
             "household": pa.array(1_000_001 + home),
             "person": pa.array(1 + place_in_home),
             "name": invented_names(home, sex, rng),
             "address": pc.binary_join_element_wise("house", pa.array(home + 1).cast(pa.string()), "in area", pa.array(area + 1).cast(pa.string()), " "),
-            "relation": labelled(RELATIONS, relation),
-            "sex": labelled(("female", "male"), sex),
+            "relation": labels(RELATIONS, relation),
+            "sex": labels(("female", "male"), sex),
             "age": pa.array(age),
-            "birthplace": labelled(ORIGINS, birthplace),
-            "education": labelled(EDUCATION, education),
+            "birthplace": labels(ORIGINS, birthplace),
+            "education": labels(EDUCATION, education),
             "occupation": occupation,
-            "religion": labelled(RELIGIONS, religion),
+            "religion": labels(RELIGIONS, religion),
             "income": income,
         }
     )  # fmt: skip
@@ -120,16 +121,11 @@ def draw_sizes(n: int, rng: np.random.Generator) -> Ints:
     return size[: last + 1].astype(np.int64)
 
 
-def labelled(labels: list[str] | tuple[str, ...], codes: Ints) -> pa.Array:
-    """Return codes as texts."""
-    return pa.array(list(labels), pa.string()).take(pa.array(codes))
-
-
 def district_codes(places: Places, area: Ints) -> pa.Array:
     """Return the code of each record's district: region and number, such as 0307."""
     code = (places.region + 1) * 100 + places.district + 1
     known, of = np.unique(code, return_inverse=True)
-    return labelled([f"{c:04d}" for c in known], of.ravel()[area])
+    return labels([f"{c:04d}" for c in known], of.ravel()[area])
 
 
 def invented_names(home: Ints, sex: Ints, rng: np.random.Generator) -> pa.Array:
@@ -149,7 +145,7 @@ def invented_names(home: Ints, sex: Ints, rng: np.random.Generator) -> pa.Array:
     )
     full = [f"{g} {f}" for group in given for g in group for f in family]
     own = rng.integers(0, 10, int(home.max()) + 1)[home]
-    return labelled(full, sex * 50 + rng.integers(0, 5, len(home)) * 10 + own)
+    return labels(full, sex * 50 + rng.integers(0, 5, len(home)) * 10 + own)
 
 
 def draw_relations(place: Ints, size: Ints, rng: np.random.Generator) -> Ints:
@@ -192,8 +188,8 @@ def draw_occupations(age: Ints, education: Ints, rng: np.random.Generator) -> pa
     tail = np.minimum(rng.geometric(0.02, n), 999)
     code = major * 1000 + tail
     known, of = np.unique(np.where(works, code, 0), return_inverse=True)
-    labels = pa.array([f"{c:04d}" for c in known], pa.string())
-    return labels.take(pa.array(of.ravel(), mask=~works))
+    names = pa.array([f"{c:04d}" for c in known], pa.string())
+    return names.take(pa.array(of.ravel(), mask=~works))
 
 
 def draw_incomes(age: Ints, education: Ints, urban: Floats, rng: np.random.Generator) -> pa.Array:

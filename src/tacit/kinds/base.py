@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic
 
@@ -18,6 +18,13 @@ D = TypeVar("D", bound=Data)
 
 #: How text begins that a spreadsheet runs; a lone sign is none. Wide forms of the signs count as well.
 FORMULA = r"^(?:[=@\t\r\n＝＋－＠]|[+\-].)"
+
+
+def map_files(rules: Any, find: Callable[[str], Any]) -> Any:
+    """Return hierarchies by column with the files that they name as ``find`` gives them; a list of columns as it is."""
+    if not isinstance(rules, Mapping):
+        return rules
+    return {c: find(rule) if isinstance(rule, str) else rule for c, rule in rules.items()}
 
 
 class Kind(Generic[D]):

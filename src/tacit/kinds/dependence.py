@@ -9,8 +9,9 @@ import numpy as np
 
 from tacit.claims import Claim
 from tacit.data.base import claims_of
-from tacit.data.checks.dependence import Relation, codes_among, find_relations
+from tacit.data.checks.dependence import Relation, find_relations
 from tacit.data.checks.effect import PERTURBS
+from tacit.data.checks.hidden import codes_among
 from tacit.data.microdata import Microdata
 from tacit.registry import lookup
 from tacit.spec import Method

@@ -13,6 +13,7 @@ import numpy as np
 
 from tacit.context import Context
 from tacit.data.base import RANDOMISED
+from tacit.data.block import format_columns
 from tacit.data.changes import changes
 from tacit.data.fingerprint import fingerprint
 from tacit.data.hierarchies.rules import flat
@@ -20,8 +21,7 @@ from tacit.data.microdata import Microdata
 from tacit.data.roles import WITHHELD
 from tacit.errors import DisclosureRefused, SdcError
 from tacit.io.formats import writable
-from tacit.kinds.base import FORMULA, Kind
-from tacit.kinds.missing import missing_faults
+from tacit.kinds.base import FORMULA, Kind, map_files
 from tacit.spec import Method
 
 
@@ -290,7 +290,7 @@ def read_section(
 
 def resolve_rules(plan: Any, hierarchies: Mapping[str, Any]) -> dict[str, Any]:
     """Return hierarchies with file names relative to the plan."""
-    return {c: str(plan.resolve(h)) if isinstance(h, str) else h for c, h in hierarchies.items()}
+    return dict(map_files(hierarchies, lambda file: str(plan.resolve(file))))
 
 
 def with_declared(
@@ -319,6 +319,42 @@ def only_present(names: Any, data: Microdata) -> Any:
     if isinstance(names, str):
         return names if names in data.columns else None
     return tuple(n for n in names if n in data.columns)
+
+
+# -- steps that refuse missing values ----------------------------------------------------------------------
+
+
+def missing_faults(steps: Sequence[Method[Any]], data: Microdata) -> list[str]:
+    """Return which steps would refuse the missing values of columns that no step before them touches."""
+    touched: set[str] = set()
+    asked: list[tuple[int, Method[Any], list[str]]] = []
+    for i, step in enumerate(steps, 1):
+        if step.acts_on() is not Microdata:
+            continue
+        mine = [c for c in step.targets(data) if c in data.columns]
+        policy = getattr(step, "missing", None)
+        if policy == "refuse":
+            asked.append((i, step, [c for c in mine if c not in touched]))
+        # Neither who refuses nor who keeps missing values fills them.
+        touched |= set() if policy in ("refuse", "keep") else set(mine)
+    holed = find_columns_with_missing(data, sorted({c for *_, columns in asked for c in columns}))
+    return [
+        f"step {i} ({step.kind}): {format_columns(bad)} has missing values. Impute them first, or see its parameter "
+        "'missing'."
+        for i, step, columns in asked
+        if (bad := [c for c in columns if c in holed])
+    ]
+
+
+def find_columns_with_missing(data: Microdata, columns: Sequence[str]) -> set[str]:
+    """Return those of some columns that lack a value somewhere."""
+    if not columns:
+        return set()
+    sums = [
+        nw.col(c).is_null().cast(nw.Int64).sum().alias(f"__m{j}__") for j, c in enumerate(columns)
+    ]
+    counts = data.frame.select(*sums).collect("pyarrow").rows()[0]
+    return {c for c, n in zip(columns, counts, strict=True) if n}
 
 
 KIND = Records()

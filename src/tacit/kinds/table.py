@@ -19,7 +19,7 @@ from tacit.data.microdata import Microdata
 from tacit.errors import DisclosureRefused, PlanError, SdcError
 from tacit.io import read_any
 from tacit.io.formats import by_ending, writable
-from tacit.kinds.base import FORMULA, Kind
+from tacit.kinds.base import FORMULA, Kind, map_files
 
 if TYPE_CHECKING:
     from tacit.data.table import Table
@@ -208,10 +208,7 @@ def count_published(table: Table) -> int:
 
 def resolve_dimensions(plan: Any) -> Any:
     """Return the dimensions with file names relative to the plan."""
-    dimensions = plan.table.dimensions
-    if not isinstance(dimensions, Mapping):
-        return dimensions
-    return {c: str(plan.resolve(h)) if isinstance(h, str) else h for c, h in dimensions.items()}
+    return map_files(plan.table.dimensions, lambda file: str(plan.resolve(file)))
 
 
 def refuse_mismatch(table: Table, file: Path) -> None:

@@ -58,7 +58,10 @@ def read_document(path: Path) -> dict[str, Any]:
         raise PlanError(f"{path.name} is too large for a plan; is it the data?")
     try:
         text = path.read_text(encoding="utf-8")
-        document = parse_toml(text) if path.suffix.lower() == ".toml" else parse_yaml(text)
+        if path.suffix.lower() == ".toml":
+            document = tomllib.loads(text)
+        else:
+            document = yaml.load(text, Loader=PlanLoader)  # noqa: S506 - a SafeLoader with more refusals
     except UnicodeDecodeError:
         raise PlanError(f"{path.name} is not UTF-8 text") from None
     except OSError as error:
@@ -73,16 +76,6 @@ def read_document(path: Path) -> dict[str, Any]:
 
         raise PlanError(f"{path.name} is not a plan: it must be a mapping of {', '.join(SECTIONS)}")
     return document
-
-
-def parse_yaml(text: str) -> Any:
-    """Return the document of a YAML text."""
-    return yaml.load(text, Loader=PlanLoader)  # noqa: S506 - a SafeLoader with more refusals
-
-
-def parse_toml(text: str) -> dict[str, Any]:
-    """Return the document of a TOML text."""
-    return tomllib.loads(text)
 
 
 def to_yaml(document: Mapping[str, Any]) -> str:

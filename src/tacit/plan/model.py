@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
@@ -20,6 +20,7 @@ from tacit.errors import (
 )
 from tacit.events import Listener, Stop, ignore_event, never
 from tacit.kinds import Kind, all_kinds, kind_named, kind_of
+from tacit.kinds.base import map_files
 from tacit.parameters import parameter_faults
 from tacit.plan.entries import Requirement, collect, requirements
 from tacit.plan.files import read_document, write_document
@@ -225,7 +226,7 @@ class Plan(BaseModel):
         """Return the plan as plain data; ``public`` leaves out the seed, secrets, folders and passwords."""
         rules = rules_to_plain(self.hierarchies)
         if public:
-            rules = {c: public_path(r) if isinstance(r, str) else r for c, r in rules.items()}
+            rules = map_files(rules, public_path)
         document: dict[str, Any] = {
             "tacit": VERSION,
             "title": self.title,
@@ -254,11 +255,8 @@ class Plan(BaseModel):
             return {}
         section = self.table.to_dict()
         if public:
-            dimensions = section.get("dimensions")
-            if isinstance(dimensions, dict):
-                section["dimensions"] = {
-                    c: public_path(h) if isinstance(h, str) else h for c, h in dimensions.items()
-                }
+            if "dimensions" in section:
+                section["dimensions"] = map_files(section["dimensions"], public_path)
             if section.get("metadata"):
                 section["metadata"] = public_path(section["metadata"])
         return dict(as_json_number(section))
@@ -270,32 +268,24 @@ class Plan(BaseModel):
     def with_absolute_paths(self) -> Plan:
         """Return the plan with its files where they are, so that it can be run from anywhere."""
         changes: dict[str, Any] = {
-            "hierarchies": {
-                c: str(self.locate(h)) if isinstance(h, str) else h
-                for c, h in self.hierarchies.items()
-            }
+            "hierarchies": map_files(self.hierarchies, self.locate_text),
+            "steps": tuple(step.with_files(self.locate_text) for step in self.steps),
         }
         for name in ("source", "population", "control"):
             section = getattr(self, name)
             if section is not None:
                 columns = ("record",) if section.text is not None else ()
                 paths = {
-                    n: str(self.locate(getattr(section, n)))
+                    n: self.locate_text(getattr(section, n))
                     for n in ("path", "metadata", "record", "gold")
                     if isinstance(getattr(section, n), str) and n not in columns
                 }
                 changes[name] = section.model_copy(update=paths)
         if self.table is not None:
-            table: dict[str, Any] = {}
-            if isinstance(self.table.dimensions, Mapping):
-                table["dimensions"] = {
-                    c: str(self.locate(h)) if isinstance(h, str) else h
-                    for c, h in self.table.dimensions.items()
-                }
+            table = {"dimensions": map_files(self.table.dimensions, self.locate_text)}
             if self.table.metadata:
-                table["metadata"] = str(self.locate(self.table.metadata))
+                table["metadata"] = self.locate_text(self.table.metadata)
             changes["table"] = self.table.model_copy(update=table)
-        changes["steps"] = tuple(step.with_files(self.locate_text) for step in self.steps)
         return self.model_copy(update=changes)
 
     def locate(self, path: str) -> str | Path:
@@ -412,15 +402,10 @@ class Plan(BaseModel):
             return [*found, *kind_named(out).build_faults(self, data)]
         found += [f"step {i} ({s.kind}): it works on {words_of(s)}, and the source holds {WORDS.get(name, name)}"
                   for i, s in enumerate(self.steps, 1) if s.acts_on().kind != name]  # fmt: skip
-        everything = [*self.measures, *(r.measure for r in self.require)]
+        found += [f"{name}: {f}" for name, m in number_measures(self) for f in m.faults(data)]
         found += [
-            f"measure {i} ({m.kind}): {f}"
-            for i, m in enumerate(everything, 1)
-            for f in m.faults(data)
-        ]
-        found += [
-            f"measure {i} ({m.kind}): it needs a population register; name it in the plan's register section"
-            for i, m in enumerate(everything, 1)
+            f"{name}: it needs a population register; name it in the plan's register section"
+            for name, m in number_measures(self)
             if m.needs_register and self.population is None
         ]
         found += self.companion_faults(data)
@@ -439,12 +424,11 @@ class Plan(BaseModel):
     def lost_links(self) -> list[str]:
         """Return the measures that can never be taken, because they follow records whose links a step cuts."""
         cutting = [(i, s) for i, s in enumerate(self.steps, 1) if s.cuts_links]
-        everything = [*self.measures, *(r.measure for r in self.require)]
         return [
-            f"measure {i} ({m.kind}): it follows single records, and step {j} ({s.kind}) cuts their links to "
+            f"{name}: it follows single records, and step {j} ({s.kind}) cuts their links to "
             "the original; leave one of them out"
             for j, s in cutting[:1]
-            for i, m in enumerate(everything, 1)
+            for name, m in number_measures(self)
             if m.compares and m.acts_on() is s.acts_on()
         ]
 
@@ -525,6 +509,12 @@ class Plan(BaseModel):
         return run_plan(self, data, seed=seed, on_event=on_event, should_stop=should_stop)
 
 
+def number_measures(plan: Plan) -> list[tuple[str, Measure[Any]]]:
+    """Return every measure, required ones included, with the words for its place in the plan."""
+    everything = [*plan.measures, *(r.measure for r in plan.require)]
+    return [(f"measure {i} ({m.kind})", m) for i, m in enumerate(everything, 1)]
+
+
 def changed_elsewhere(plan: Plan, number: int, data: Data) -> frozenset[str]:
     """Return the columns that the steps besides one change; only linked columns are asked for."""
     if not getattr(data, "links", ()):
@@ -546,17 +536,7 @@ def section_to_dict(section: Source | None, *, public: bool) -> dict[str, Any]:
     """Return a section that names a file as plain data."""
     if section is None:
         return {}
-    return plain_mapping(section.to_public() if public else section.to_dict())
-
-
-def plain_mapping(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a mapping as YAML can hold it."""
-    return {k: as_json_number(v) for k, v in values.items()}
-
-
-def replace_steps(plan: Plan, steps: Sequence[Method[Any]]) -> Plan:
-    """Return the plan with other steps."""
-    return plan.with_(steps=tuple(steps))
+    return dict(as_json_number(section.to_public() if public else section.to_dict()))
 
 
 def unnamed(section: Any, name: str, public: bool) -> Any:

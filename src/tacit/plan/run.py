@@ -29,32 +29,24 @@ PLOTS = 30_000
 
 
 @dataclass(frozen=True)
-class Desk:
-    """What steps and measures of one run share.
+class Run:
+    """What steps and measures of one run share."""
 
-    Attributes
-    ----------
-    seed
-        The run's seed.
-    job
-        The job of the run, divided into parts.
-    source
-        Fingerprint of the source. The numbers of each step then depend on it and on the step's parameters
-        besides the seed: two runs that differ in either have no noise in common that could be taken out.
-        Without one they depend on the seed and the step's number alone, for study (see
-        :mod:`tacit.alternatives.rumap.evaluate`).
-    register
-        The population register, for steps that ask for it.
-    """
-
+    #: The run's seed.
     seed: int
+    #: The job of the run, divided into parts.
     job: Job
+    #: Fingerprint of the source. The numbers of each step then depend on it and on the step's parameters
+    #: besides the seed: two runs that differ in either have no noise in common that could be taken out.
+    #: Without one they depend on the seed and the step's number alone, for study (see
+    #: :mod:`tacit.alternatives.rumap.evaluate`).
     source: str | None = None
+    #: The population register, for steps that ask for it.
     register: Data | None = None
 
     @classmethod
-    def for_study(cls, plan: Plan, seed: int, should_stop: Stop, register: Any = None) -> Desk:
-        """Return the desk of a run whose result is looked at and never released: it reports nothing."""
+    def for_study(cls, plan: Plan, seed: int, should_stop: Stop, register: Any = None) -> Run:
+        """Return a run whose result is looked at and never released: it reports nothing."""
         return cls(seed, Job(should_stop=should_stop, phases=run_parts(plan)), register=register)
 
     def context(self, step: int, spec: Spec, work: Stretch) -> Context:
@@ -111,19 +103,19 @@ def run_parts_of(plan: Plan, data: Data | None, seed: int | None, job: Job) -> R
     ledger = Ledger.start(fresh_seed() if root is None else root, source)
     asked = any(s.asks_register for s in plan.steps)
     people = kind_of(source).read_register(plan, source) if asked else None
-    desk = Desk(ledger.seed, job, ledger.source_fingerprint, people)
-    plan = plan.with_(seed=desk.seed, roles=plan.roles if plan.roles.given() else roles_of(source))
+    run = Run(ledger.seed, job, ledger.source_fingerprint, people)
+    plan = plan.with_(seed=run.seed, roles=plan.roles if plan.roles.given() else roles_of(source))
     studied = root is not None
-    baseline, released, ledger, linked = apply_steps(plan, source, desk, ledger)
+    baseline, released, ledger, linked = apply_steps(plan, source, run, ledger)
     told = untold(plan, baseline, linked, released)
-    return measure_release(plan, source, baseline, released, ledger, desk, told, studied=studied)
+    return measure_release(plan, source, baseline, released, ledger, run, told, studied=studied)
 
 
 # -- steps -------------------------------------------------------------------------------------------
 
 
 def apply_steps(
-    plan: Plan, source: Data, desk: Desk, ledger: Ledger
+    plan: Plan, source: Data, run: Run, ledger: Ledger
 ) -> tuple[Data, Data, Ledger, Data]:
     """Return what protection is compared with, the protected data, the ledger, and the last data with links to the source."""
     linked: Data | None = None
@@ -139,7 +131,7 @@ def apply_steps(
             section = plan.table_to_dict(public=False)
             ledger = ledger.with_build(f"build_{after.kind}", section, before, after)
 
-    baseline, released = protect(plan, source, desk, watch)
+    baseline, released = protect(plan, source, run, watch)
     return baseline, released, ledger, released if linked is None else linked
 
 
@@ -148,23 +140,23 @@ Watch = Callable[[int, Data, Data, Sequence[str]], None]
 
 
 def protect(
-    plan: Plan, source: Data, desk: Desk, watch: Watch = lambda *_: None
+    plan: Plan, source: Data, run: Run, watch: Watch = lambda *_: None
 ) -> tuple[Data, Data]:
     """Apply the steps; return what protection is compared with, and the protected data."""
     out = plan.released_kind(source.kind)
     current, baseline = source, None
     for i, step in enumerate(plan.steps, 1):
-        work = desk.job.begin("protect")
+        work = run.job.begin("protect")
         current = convert(plan, current, step.acts_on().kind, work, watch)
         if baseline is None and current.kind == out and not step.prepares:
             baseline = current
-        ctx = desk.context(i, step, work)
+        ctx = run.context(i, step, work)
         ctx.elsewhere = changed_elsewhere(plan, i, current)
-        ctx.register = desk.register if step.asks_register else None
+        ctx.register = run.register if step.asks_register else None
         after, warned = apply_step(step, current, ctx, i)
         watch(i, current, after, warned)
         current = after
-    current = convert(plan, current, out, desk.job.begin("protect"), watch)
+    current = convert(plan, current, out, run.job.begin("protect"), watch)
     return current if baseline is None else baseline, kind_of(current).withhold(current)
 
 
@@ -224,7 +216,7 @@ def measure_release(
     baseline: Data,
     released: Data,
     ledger: Ledger,
-    desk: Desk,
+    run: Run,
     told: tuple[list[str], list[str]],
     *,
     studied: bool,
@@ -264,7 +256,7 @@ def measure_release(
                 original=baseline,
                 register=register,
                 control=control,
-                context=desk.context(
+                context=run.context(
                     MEASURES + i,
                     measure,
                     work.part(done + k, done + len(numbered), f"{work.text}: {measure.title()}"),
@@ -273,10 +265,10 @@ def measure_release(
             for k, (i, measure) in enumerate(numbered)
         ]
 
-    work = desk.job.begin("measure")
-    plots = take_plots(drawn, source, desk, work.part(0, 1 + len(alone)), studied=studied)
+    work = run.job.begin("measure")
+    plots = take_plots(drawn, source, run, work.part(0, 1 + len(alone)), studied=studied)
     before = take(alone, baseline, work, 1)
-    found = take(wanted_after, released, desk.job.begin("measure"))
+    found = take(wanted_after, released, run.job.begin("measure"))
     after, needed = found[: len(looking)], found[len(looking) :]
     unmet = [s for r, found in zip(plan.require, needed, strict=True) if (s := r.shortfall(found))]
     unmet += told[1]
@@ -317,13 +309,13 @@ def untold(plan: Plan, baseline: Data, linked: Data, released: Data) -> tuple[li
 
 
 def take_plots(
-    measures: Sequence[Measure[Any]], source: Data, desk: Desk, work: Stretch, *, studied: bool
+    measures: Sequence[Measure[Any]], source: Data, run: Run, work: Stretch, *, studied: bool
 ) -> list[Any]:
     """Take what is published by itself, of the source: its noise protects, and its budget is that of the source."""
     found: list[Any] = []
     for i, measure in enumerate(measures):
         part = work.part(i, len(measures), f"Drawing: {measure.title()}")
-        plot: Any = measure.measure(source, context=desk.context(PLOTS + i, measure, part))
+        plot: Any = measure.measure(source, context=run.context(PLOTS + i, measure, part))
         found.append(plot.for_study() if studied else plot)
     return found
 

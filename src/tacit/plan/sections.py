@@ -32,15 +32,10 @@ def as_list(value: Any) -> Any:
     return (name,) if isinstance(name, str) else value
 
 
-def rule_to_plain(rule: Any) -> Any:
-    """Return a hierarchy as it stands in a plan."""
-    return rule.to_dict() if hasattr(rule, "to_dict") else rule
-
-
 def rules_to_plain(rules: Any) -> Any:
     """Return hierarchies by column as they stand in a plan."""
     if isinstance(rules, Mapping):
-        return {c: rule_to_plain(r) for c, r in rules.items()}
+        return {c: r.to_dict() if hasattr(r, "to_dict") else r for c, r in rules.items()}
     return None if rules is None else list(rules)
 
 
@@ -112,6 +107,11 @@ def name_options(value: Mapping[Any, Any]) -> dict[str, Any]:
     }
 
 
+def option(description: str, default: Any = None, **bounds: Any) -> Any:
+    """Return an option of a section that may be left out, with what it says."""
+    return Field(default=default, description=description, **bounds)
+
+
 class Section(BaseModel):
     """A part of a plan: frozen, and no option that it does not know."""
 
@@ -154,22 +154,16 @@ class Section(BaseModel):
 class Roles(Section):
     """What the columns are."""
 
-    identifiers: Names = Field(
-        default=(), description="columns that name people or firms; they never leave"
-    )
-    keys: KeyNames = Field(
-        default=(), description="key columns, or several named quasi-identifiers"
-    )
-    sensitive: Names = Field(default=(), description="columns whose value must not become known")
-    weight: ColumnName | None = Field(default=None, description="column with the sampling weight")
-    household: ColumnName | None = Field(default=None, description="column with the household")
-    stratum: ColumnName | None = Field(default=None, description="column with the stratum")
-    copy_number: ColumnName | None = Field(
-        default=None, description="column that numbers the copies of synthetic data"
-    )
-    links: LinkGroups = Field(
-        default=(),
-        description="groups of columns that tell each other, such as [[region, nuts]]; with the household column: those that count its members",
+    identifiers: Names = option("columns that name people or firms; they never leave", ())
+    keys: KeyNames = option("key columns, or several named quasi-identifiers", ())
+    sensitive: Names = option("columns whose value must not become known", ())
+    weight: ColumnName | None = option("column with the sampling weight")
+    household: ColumnName | None = option("column with the household")
+    stratum: ColumnName | None = option("column with the stratum")
+    copy_number: ColumnName | None = option("column that numbers the copies of synthetic data")
+    links: LinkGroups = option(
+        "groups of columns that tell each other, such as [[region, nuts]]; with the household column: those that count its members",
+        (),
     )
 
 
@@ -182,20 +176,15 @@ class Source(Options, Section):
         min_length=1, description="the file, relative to the plan, or the address of a database"
     )
 
-    text: ColumnName | None = Field(
-        default=None,
-        description="texts: the column that holds them; each record is then a document",
+    text: ColumnName | None = option(
+        "texts: the column that holds them; each record is then a document"
     )
-    name: ColumnName | None = Field(
-        default=None, description="texts: the column that names the documents"
+    name: ColumnName | None = option("texts: the column that names the documents")
+    record: str | tuple[str, ...] | None = option(
+        "texts: what is known of each person and searched in the text: a file with a column document, or columns of the source"
     )
-    record: str | tuple[str, ...] | None = Field(
-        default=None,
-        description="texts: what is known of each person and searched in the text: a file with a column document, or columns of the source",
-    )
-    gold: str | Literal[True] | None = Field(
-        default=None,
-        description="texts: spans that people have marked: a JSON file, a folder of .ann files, or true for those beside the texts",
+    gold: str | Literal[True] | None = option(
+        "texts: spans that people have marked: a JSON file, a folder of .ann files, or true for those beside the texts"
     )
 
     def options(self) -> dict[str, Any]:
@@ -219,7 +208,7 @@ class Source(Options, Section):
 class Population(Source):
     """A population register with the same keys, for measures and models that need one."""
 
-    roles: Roles = Field(default=Roles(), description="roles of the register's columns")
+    roles: Roles = option("roles of the register's columns", Roles())
 
 
 class Control(Population):
@@ -229,52 +218,26 @@ class Control(Population):
 class Tabulate(Section):
     """The table to build from the records, or how to read a ready one."""
 
-    dimensions: Dimensions = Field(
-        default=None, description="spanning variables: {column: hierarchy}, or a list"
-    )
-    value: str | None = Field(
-        default=None, description="column to add up; without one records are counted"
-    )
-    holding: str | None = Field(
-        default=None, description="column that names the holding of a record"
-    )
-    unit: str | None = Field(
-        default=None, description="column that names the respondent of a record"
-    )
-    weight: str | None = Field(default=None, description="column with sampling weights")
-    request: str | None = Field(
-        default=None, description="column that says who asked for protection"
-    )
-    waiver: str | None = Field(default=None, description="column that says who waived protection")
-    cost: str | None = Field(
-        default=None, description="column added up to the cost of hiding a cell"
-    )
-    shadow: str | None = Field(
-        default=None, description="column whose contributions the rules judge"
-    )
-    top: int | None = Field(
-        default=None, ge=1, description="how many of the largest contributions are kept"
-    )
-    total: str | None = Field(default=None, description="the code of totals")
-    lower: float | str | None = Field(
-        default=None, description="what outsiders know as the least value of a cell"
-    )
-    upper: float | str | None = Field(
-        default=None, description="what outsiders know as the largest value of a cell"
-    )
-    missing: str | None = Field(
-        default=None, description="what to do with records whose code is missing"
-    )
-    ready: bool = Field(default=False, description="the source is a table and not records")
-    count: str | None = Field(
-        default=None, description="ready: column with the number of contributors"
-    )
-    status: str | None = Field(default=None, description="ready: column with the status of a cell")
-    metadata: str | None = Field(
-        default=None, description="ready: the .rda file that describes a .tab table"
-    )
-    totals: Any = Field(default=None, description="ready: whether totals are in the file")
-    separator: str | None = Field(default=None, description="ready: separator of columns")
+    dimensions: Dimensions = option("spanning variables: {column: hierarchy}, or a list")
+    value: str | None = option("column to add up; without one records are counted")
+    holding: str | None = option("column that names the holding of a record")
+    unit: str | None = option("column that names the respondent of a record")
+    weight: str | None = option("column with sampling weights")
+    request: str | None = option("column that says who asked for protection")
+    waiver: str | None = option("column that says who waived protection")
+    cost: str | None = option("column added up to the cost of hiding a cell")
+    shadow: str | None = option("column whose contributions the rules judge")
+    top: int | None = option("how many of the largest contributions are kept", ge=1)
+    total: str | None = option("the code of totals")
+    lower: float | str | None = option("what outsiders know as the least value of a cell")
+    upper: float | str | None = option("what outsiders know as the largest value of a cell")
+    missing: str | None = option("what to do with records whose code is missing")
+    ready: bool = option("the source is a table and not records", False)
+    count: str | None = option("ready: column with the number of contributors")
+    status: str | None = option("ready: column with the status of a cell")
+    metadata: str | None = option("ready: the .rda file that describes a .tab table")
+    totals: Any = option("ready: whether totals are in the file")
+    separator: str | None = option("ready: separator of columns")
 
     @field_validator("dimensions")
     @classmethod
@@ -311,26 +274,26 @@ class Output(Section):
 
     main: ClassVar[str] = "folder"
 
-    folder: str = Field(default="release", min_length=1, description="folder of the release")
-    format: str = Field(default="", description="format of the released data; by default csv")
-    order: Literal["drawn", "kept"] = Field(
-        default="drawn",
-        description="order of released records, numbers of households included: drawn, or kept as in the source (also written keep)",
+    folder: str = option("folder of the release", "release", min_length=1)
+    format: str = option("format of the released data; by default csv", "")
+    order: Literal["drawn", "kept"] = option(
+        "order of released records, numbers of households included: drawn, or kept as in the source (also written keep)",
+        "drawn",
     )
-    tells: Names = Field(
-        default=(),
-        description="columns whose hidden values other released columns may tell: noted in the statement, not refused",
+    tells: Names = option(
+        "columns whose hidden values other released columns may tell: noted in the statement, not refused",
+        (),
     )
-    formulas: Literal["keep", "escape"] = Field(
-        default="keep",
-        description="text in released CSV that a spreadsheet would run as a formula: kept as it is, or written behind an apostrophe",
+    formulas: Literal["keep", "escape"] = option(
+        "text in released CSV that a spreadsheet would run as a formula: kept as it is, or written behind an apostrophe",
+        "keep",
     )
-    allowed: Names = Field(
-        default=(),
-        description="columns that may be released although they have no role and look like direct identifiers",
+    allowed: Names = option(
+        "columns that may be released although they have no role and look like direct identifiers",
+        (),
     )
-    reports: tuple[Literal["pdf", "docx"], ...] = Field(
-        default=(), description="further formats of the reports, beside HTML: pdf, docx"
+    reports: tuple[Literal["pdf", "docx"], ...] = option(
+        "further formats of the reports, beside HTML: pdf, docx", ()
     )
 
     @field_validator("order", mode="before")
@@ -345,29 +308,21 @@ Pooling = Literal["max", "mean", "min"]
 class MapSpec(Section):
     """A risk-utility map: candidates to compare (after the steps), measures and limits."""
 
-    candidates: Any = Field(
-        default=None, description="by name: a step with lists of values, or a list of steps"
-    )
-    risk: Any = Field(default=None, description="the measure of risk, or several")
-    utility: Any = Field(default=None, description="the measure of utility, or several")
-    replicates: int = Field(
-        default=1, ge=1, description="runs of every candidate that depends on the seed"
-    )
-    max_risk: float | None = Field(default=None, ge=0, description="cap on risk")
-    min_utility: float | None = Field(default=None, description="floor of utility")
-    workers: int | None = Field(default=None, ge=1, description="number of processes")
-    risk_pooling: Pooling = Field(default="max", description="how several risks make one number")
-    utility_pooling: Pooling = Field(
-        default="mean", description="how several utilities make one number"
-    )
-    common_random_numbers: bool = Field(
-        default=True, description="same seed for every candidate of a replicate"
-    )
-    confidence: float = Field(default=0.95, gt=0, lt=1, description="level of the intervals")
-    log_risk: bool = Field(default=False, description="draw risk on a logarithmic axis")
-    risk_label: str = Field(default="", description="words for the axis of risk")
-    utility_label: str = Field(default="", description="words for the axis of utility")
-    title: str = Field(default="", description="heading of the map")
+    candidates: Any = option("by name: a step with lists of values, or a list of steps")
+    risk: Any = option("the measure of risk, or several")
+    utility: Any = option("the measure of utility, or several")
+    replicates: int = option("runs of every candidate that depends on the seed", 1, ge=1)
+    max_risk: float | None = option("cap on risk", ge=0)
+    min_utility: float | None = option("floor of utility")
+    workers: int | None = option("number of processes", ge=1)
+    risk_pooling: Pooling = option("how several risks make one number", "max")
+    utility_pooling: Pooling = option("how several utilities make one number", "mean")
+    common_random_numbers: bool = option("same seed for every candidate of a replicate", True)
+    confidence: float = option("level of the intervals", 0.95, gt=0, lt=1)
+    log_risk: bool = option("draw risk on a logarithmic axis", False)
+    risk_label: str = option("words for the axis of risk", "")
+    utility_label: str = option("words for the axis of utility", "")
+    title: str = option("heading of the map", "")
 
     def options(self) -> dict[str, Any]:
         """Return what was said besides candidates and measures."""

@@ -29,17 +29,11 @@ FORMATS = ("svg", "png", "pdf", "html", "json")
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart as data.
+    """A chart as data."""
 
-    Attributes
-    ----------
-    spec
-        A Vega-Lite specification, data included.
-    alt
-        What the chart shows, for people who cannot see it. Required.
-    """
-
+    #: A Vega-Lite specification, data included.
     spec: dict[str, Any]
+    #: What the chart shows, for people who cannot see it. Required.
     alt: str
 
     def full(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from tacit.plot.parts import (
     short_number,
     tick_number,
 )
-from tacit.plot.theme import AFTER, BEFORE, GRID, PALETTE, TRACK, WARNING, WARNING_GROUND
+from tacit.plot.theme import AFTER, BEFORE, GRID, PALETTE, THEME, TRACK, WARNING, WARNING_GROUND
 
 #: Half of the space between the steps of a track, as a share of its length.
 GAP = 0.004
@@ -207,14 +207,9 @@ def class_sizes_before_after(
     """Return paired columns: records in classes of each size before and after; sizes below ``k`` shaded."""
     low = {label: bound for label, bound, _ in bins_for(k)}
     rows = [
-        {
-            "size": label,
-            "when": when,
-            "records": records,
-            "text": tick_number(records) if records else "",
-        }
+        {"size": label, "when": when, "records": n, "text": tick_number(n) if n else ""}
         for when, sizes in (("before", before), ("after", after))
-        for label, _, records in size_bins(sizes, k)
+        for label, _, n in size_bins(sizes, k)
     ]
     small = [label for label, bound in low.items() if k and bound < k]
     top = count_axis(rows)["scale"]["domain"][1]
@@ -224,15 +219,9 @@ def class_sizes_before_after(
         x=size_axis(rows),
         y=count_axis(rows),
     )
+    beside = {"type": "text", "align": "left", "baseline": "top", "dx": -22, "dy": 4}
     note = layer(
-        {
-            "type": "text",
-            "align": "left",
-            "baseline": "top",
-            "dx": -22,
-            "dy": 4,
-            "color": WARNING,
-        },
+        {**beside, "color": WARNING},
         [{"size": s, "records": top, "text": f"below k = {k}"} for s in small[:1]],
         x=size_axis(rows),
         y=count_axis(rows),
@@ -311,13 +300,7 @@ def levels(
         {"name": n, "at": 1, "text": f"{lv:.2g} of {h}{': ' + m if m else ''}"}
         for n, lv, h, m in given
     ]
-    name = {
-        "field": "name",
-        "type": "nominal",
-        "sort": [g[0] for g in given],
-        "title": None,
-        "axis": {"domain": False},
-    }
+    name = category("name", None, [g[0] for g in given], axis={"domain": False})
     along = {
         "type": "quantitative",
         "scale": {"domain": [0, 1], "nice": False},
@@ -341,10 +324,7 @@ def levels(
                 y=name,
                 x={**along, "field": "from"},
                 x2={"field": "to"},
-                color={
-                    "condition": {"test": "datum.filled", "value": AFTER},
-                    "value": TRACK,
-                },
+                color={"condition": {"test": "datum.filled", "value": AFTER}, "value": TRACK},
             ),
             layer(
                 {"type": "text", "align": "left", "dx": 10},
@@ -377,15 +357,7 @@ def column_changes(
     title: str = "Released values that differ from the original",
     subtitle: str = "",
 ) -> Chart:
-    """Return, for each column, the share of released values that were changed.
-
-    Parameters
-    ----------
-    items
-        Column, values changed, values released.
-    title, subtitle
-        Heading of the chart.
-    """
+    """Return, for each column, the share of released values that were changed: column, values changed, released."""
     rows = [
         {
             "name": name,
@@ -395,27 +367,56 @@ def column_changes(
         }
         for name, changed, total in items
     ]
-    axis = {
-        "type": "quantitative",
-        "scale": {"domain": [0, 1]},
-        "title": "share of released values",
-        "axis": {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1], "gridColor": GRID},
-    }
+    ticks = {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1], "gridColor": GRID}
+    full, share = (
+        quantity(name, "share of released values", scale={"domain": [0, 1]}, axis=ticks)
+        for name in ("full", "share")
+    )
     spec = {
         "title": heading(title, subtitle),
         "data": {"values": rows},
         "width": WIDTH - 160,
         "height": {"step": 24},
-        "encoding": {"y": {"field": "name", "type": "nominal", "sort": None, "title": None}},
+        "encoding": {"y": category("name")},
         "layer": [
-            layer({"type": "bar", "height": 12, "color": TRACK}, x={**axis, "field": "full"}),
-            layer({"type": "bar", "height": 12}, x={**axis, "field": "share"}),
-            layer(
-                {"type": "text", "align": "left", "dx": 8},
-                x={**axis, "field": "full"},
-                text={"field": "text"},
-            ),
+            layer({"type": "bar", "height": 12, "color": TRACK}, x=full),
+            layer({"type": "bar", "height": 12}, x=share),
+            layer({"type": "text", "align": "left", "dx": 8}, x=full, text={"field": "text"}),
         ],
     }
     shown = "; ".join(f"{r['name']} {r['text']}" for r in rows[: 2 * SPOKEN])
     return Chart(spec, f"{title}. {shown}.")
+
+
+SMALL_WIDTH = 150
+
+
+def column_chart(name: str, bins: Sequence[tuple[str, float, float]]) -> Chart:
+    """Return paired bars of shares before and after; ``bins`` are (label, before, after)."""
+    rows = [
+        {"value": label, "when": when, "share": share}
+        for label, before, after in bins
+        for when, share in (("before", before), ("after", after))
+    ]
+    spec: dict[str, Any] = {
+        "title": heading(name, ""),
+        "data": {"values": rows},
+        "width": SMALL_WIDTH,
+        "height": {"step": 9},
+        "mark": "bar",
+        "encoding": {
+            "y": category(
+                "value",
+                None,
+                [b[0] for b in bins],
+                axis={"labelLimit": 90},
+                scale={"paddingInner": 0.25},
+            ),
+            "yOffset": {"field": "when", "sort": ["before", "after"]},
+            "x": quantity("share", axis={"format": ".0%", "tickCount": 3}),
+            "color": WHEN,
+        },
+        "config": {**THEME, "padding": {"left": 1, "top": 2, "right": 14, "bottom": 2}},
+    }
+    shown = "; ".join(f"{b[0]} {b[1]:.0%} before, {b[2]:.0%} after" for b in bins[:SPOKEN])
+    return Chart(spec, f"Shares of {name} before and after. {shown}.")

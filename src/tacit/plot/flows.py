@@ -28,20 +28,13 @@ TONES: Mapping[str, str] = {"risky": WARNING, "safe": PALETTE[0], "unsafe": WARN
 
 @dataclass(frozen=True)
 class Node:
-    """One node of a flow picture.
+    """One node of a flow picture."""
 
-    Attributes
-    ----------
-    label
-        The first line beside the node.
-    note
-        The second line, smaller; may be empty.
-    tone
-        ``"safe"``, ``"risky"`` or ``"unsafe"``: what the colour says.
-    """
-
+    #: The first line beside the node.
     label: str
+    #: The second line, smaller; may be empty.
     note: str = ""
+    #: ``"safe"``, ``"risky"`` or ``"unsafe"``: what the colour says.
     tone: str = "safe"
 
 

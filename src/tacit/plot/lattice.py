@@ -12,6 +12,8 @@ from tacit.plot.theme import AFTER, BEFORE, INK
 #: More nodes than this are thinned out, height by height; the best of each height stay.
 DRAWN = 700
 
+RING = {"type": "point", "filled": False, "size": 190, "stroke": INK, "strokeWidth": 2}
+
 #: Height, value, safe, chosen.
 Row = tuple[int, float, bool, bool]
 
@@ -45,16 +47,7 @@ def draw_lattice(rows: Sequence[Row], *, keys: Sequence[str], value: str, nodes:
                 color=one_each("state", states, (AFTER, BEFORE)),
                 shape=one_each("state", states, ("circle", "cross")),
             ),
-            {
-                "transform": [{"filter": "datum.best"}],
-                "mark": {
-                    "type": "point",
-                    "filled": False,
-                    "size": 190,
-                    "stroke": INK,
-                    "strokeWidth": 2,
-                },
-            },
+            {"transform": [{"filter": "datum.best"}], "mark": RING},
         ],
     }
     told = (

@@ -24,6 +24,7 @@ GRID_POINTS, OUTLINE = 200, 120
 #: Share of the values left outside a density curve's axis, half at each end.
 OUTSIDE = 0.01
 FILES = ("original", "masked")
+DOTS = {"type": "point", "filled": True, "opacity": 0.45}
 COLOUR = one_each("file", FILES, legend={"symbolType": "stroke"})
 DASH = one_each("file", FILES, [[1, 0], [5, 3]], legend={"symbolType": "stroke"})
 
@@ -45,7 +46,7 @@ def scatter(
         "layer": [
             diagonal(low, high),
             layer(
-                {"type": "point", "filled": True, "size": 14, "opacity": 0.45},
+                {**DOTS, "size": 14},
                 rows,
                 x=axis("x", f"{name}, original", low, high),
                 y=axis("y", f"{name}, masked", low, high),
@@ -103,15 +104,7 @@ def two_columns(
     title: str = "",
     subtitle: str = "",
 ) -> Chart:
-    """Return two columns over each other, the original file and the masked one side by side.
-
-    Parameters
-    ----------
-    original, masked
-        Two columns each; records need not match.
-    names, title, subtitle
-        Names of the two columns, and the heading.
-    """
+    """Return two columns over each other, the original file and the masked one side by side; records need not match."""
     files = [complete(original[:, :2]), complete(masked[:, :2])]
     low = np.minimum(*(f.min(axis=0) for f in files))
     high = np.maximum(*(f.max(axis=0) for f in files))
@@ -121,13 +114,7 @@ def two_columns(
             "width": SIDE - 60,
             "height": SIDE - 60,
             "data": {"values": points(f)},
-            "mark": {
-                "type": "point",
-                "filled": True,
-                "size": 12,
-                "opacity": 0.45,
-                "color": PALETTE[i],
-            },
+            "mark": {**DOTS, "size": 12, "color": PALETTE[i]},
             "encoding": {
                 "x": axis("x", names[0], float(low[0]), float(high[0])),
                 "y": axis("y", names[1], float(low[1]), float(high[1])),
@@ -166,7 +153,7 @@ def ellipses(
     for f in files:
         require(f, 2)
     if correlation:
-        files = [standardise_columns(f) for f in files]
+        files = [standard(f) for f in files]
     p = len(names)
     if p < 2:
         raise InputError("ellipses need at least two columns")
@@ -338,15 +325,9 @@ def outline(points: Floats, share: float) -> Floats:
     return np.asarray(centre + radius * circle * np.sqrt(np.clip(values, 0.0, None)) @ vectors.T)
 
 
-def standardise_columns(x: Floats) -> Floats:
-    """Return the columns with mean 0 and standard deviation 1; constant ones become 0."""
-    sd = x.std(axis=0, ddof=1)
-    return np.asarray((x - x.mean(axis=0)) / np.where(sd > 0, sd, 1.0))
-
-
 def correlations(x: Floats) -> Floats:
     """Return the correlations of the columns; 0 where a column is constant."""
-    z = standardise_columns(x) if len(x) > 1 else 0.0 * x
+    z = standard(x) if len(x) > 1 else 0.0 * x
     return np.asarray(z.T @ z / max(len(x) - 1, 1))
 
 
@@ -450,10 +431,10 @@ def panel(
 
 def draw_blank_panel(side: int) -> dict[str, Any]:
     """Return an empty panel."""
-    return {
-        "width": side,
-        "height": side,
-        "data": {"values": []},
-        "mark": {"type": "point", "opacity": 0},
-        "encoding": {},
-    }
+    return {"width": side, "height": side, **layer({"type": "point", "opacity": 0}, [])}
+
+
+def standard(x: Floats) -> Floats:
+    """Return the columns with mean 0 and standard deviation 1."""
+    sd = x.std(axis=0, ddof=1)
+    return np.asarray((x - x.mean(axis=0)) / np.where(sd > 0, sd, 1.0))

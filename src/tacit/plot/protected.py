@@ -18,6 +18,8 @@ Record = Mapping[str, Any]
 WIDTH, HEIGHT = 520, 260
 #: Fill between the ends of a band.
 BAND = {"opacity": 0.18, "color": AFTER}
+#: The line on which nothing differs, or chance alone decides.
+CHANCE = {"type": "line", "color": BEFORE, "strokeDash": [5, 3]}
 
 
 def draw(record: Record) -> Chart:
@@ -46,6 +48,25 @@ def subtitle(record: Record, *more: str) -> str:
     return "; ".join(
         [f"protected with noise, rho = {record['rho']:.3g} for one {record['unit']}", *more]
     )
+
+
+def sheet(
+    record: Record,
+    rows: Sequence[Any] | None,
+    layers: Sequence[Any],
+    *more: str,
+    size: tuple[Any, Any] = (WIDTH, HEIGHT),
+    **encoding: Any,
+) -> dict[str, Any]:
+    """Return the specification of a protected plot: its heading, its rows, and layers on common axes."""
+    return {
+        "title": heading(record["title"], subtitle(record, *more)),
+        **({} if rows is None else {"data": {"values": rows}}),
+        "width": size[0],
+        "height": size[1],
+        **({"encoding": encoding} if encoding else {}),
+        "layer": layers,
+    }
 
 
 def outside(record: Record) -> str:
@@ -98,13 +119,7 @@ def histogram(record: Record) -> Chart:
     more = words("lines: plus and minus two amplitudes", "" if shares else outside(record))
     if record.get("reference"):
         layers.append(normal_curve(edges, values))
-    spec = {
-        "title": heading(record["title"], subtitle(record, *more)),
-        "data": {"values": rows},
-        "width": WIDTH,
-        "height": HEIGHT,
-        "layer": layers,
-    }
+    spec = sheet(record, rows, layers, *more)
     told = list_parts(
         f"{short_number(r['from'])} to {short_number(r['to'])}: {short_number(v)}"
         for r, v in zip(rows, values, strict=True)
@@ -143,24 +158,16 @@ def density(record: Record) -> Chart:
     name = record["columns"][0]
     y = "density" if record["shares"] else "records per unit"
     across = {"scale": {"domain": [grid[0], grid[-1]], "nice": False}}
-    spec = {
-        "title": heading(
-            record["title"],
-            subtitle(record, "band: where the line without noise lies with 95%"),
+    layers = [
+        layer(
+            {"type": "area", **BAND},
+            y=quantity("low", y, axis={"format": "~g", "tickCount": 5}),
+            y2={"field": "high"},
         ),
-        "data": {"values": rows},
-        "width": WIDTH,
-        "height": HEIGHT,
-        "encoding": {"x": quantity("at", name, **across)},
-        "layer": [
-            layer(
-                {"type": "area", **BAND},
-                y=quantity("low", y, axis={"format": "~g", "tickCount": 5}),
-                y2={"field": "high"},
-            ),
-            {"mark": {"type": "line"}, "encoding": {"y": quantity("f", y)}},
-        ],
-    }
+        layer({"type": "line"}, y=quantity("f", y)),
+    ]
+    said = "band: where the line without noise lies with 95%"
+    spec = sheet(record, rows, layers, said, x=quantity("at", name, **across))
     peak = grid[int(np.argmax(values))]
     return Chart(spec, f"{record['title']}, highest at about {short_number(peak)}.")
 
@@ -172,21 +179,15 @@ def quantiles(record: Record) -> Chart:
         for p, v in zip(record["probabilities"], record["values"], strict=True)
     ]
     up = quantity("value", record["columns"][0], scale={"domain": record["range"], "nice": False})
-    spec = {
-        "title": heading(record["title"], subtitle(record)),
-        "data": {"values": rows},
-        "width": WIDTH,
-        "height": HEIGHT,
-        "encoding": {"x": quantity("p", "share of records below", **SHARES), "y": up},
-        "layer": [
-            {"mark": {"type": "line", "color": BEFORE}},
-            {"mark": {"type": "point", "size": 60}},
-            layer(
-                {"type": "text", "align": "left", "dx": 7, "dy": 10, "color": INK_SOFT},
-                text={"field": "text"},
-            ),
-        ],
-    }
+    layers = [
+        {"mark": {"type": "line", "color": BEFORE}},
+        {"mark": {"type": "point", "size": 60}},
+        layer(
+            {"type": "text", "align": "left", "dx": 7, "dy": 10, "color": INK_SOFT},
+            text={"field": "text"},
+        ),
+    ]
+    spec = sheet(record, rows, layers, x=quantity("p", "share of records below", **SHARES), y=up)
     told = list_parts(f"{r['p']:.0%} below {r['text']}" for r in rows)
     return Chart(spec, f"{record['title']}. {told}.")
 
@@ -200,43 +201,26 @@ def boxes(record: Record) -> Chart:
     ]
     x = {"title": record["columns"][0], "scale": {"domain": record["range"], "nice": False}}
     share = record["probabilities"][0]
-    spec = {
-        "title": heading(
-            record["title"], subtitle(record, f"whiskers: {share:.0%} of records beyond each")
+    end = {"type": "tick", "size": 12, "thickness": 1.4, "color": INK_SOFT}
+    middle = {"type": "tick", "size": 24, "thickness": 2.4, "color": "white", "opacity": 1}
+    layers = [
+        layer(
+            {"type": "rule", "strokeWidth": 1.4, "color": INK_SOFT},
+            x=quantity("low", **x),
+            x2={"field": "high"},
         ),
-        "data": {"values": rows},
-        "width": WIDTH,
-        "height": {"step": 46},
-        "encoding": {"y": category("group", None, names)},
-        "layer": [
-            layer(
-                {"type": "rule", "strokeWidth": 1.4, "color": INK_SOFT},
-                x=quantity("low", **x),
-                x2={"field": "high"},
-            ),
-            *(
-                layer(
-                    {"type": "tick", "size": 12, "thickness": 1.4, "color": INK_SOFT}, x=same(end)
-                )
-                for end in ("low", "high")
-            ),
-            layer(
-                {"type": "bar", "size": 24, "color": AFTER, "opacity": 1},
-                x=same("q1"),
-                x2={"field": "q3"},
-            ),
-            layer(
-                {
-                    "type": "tick",
-                    "size": 24,
-                    "thickness": 2.4,
-                    "color": "white",
-                    "opacity": 1,
-                },
-                x=same("median"),
-            ),
-        ],
-    }
+        layer(end, x=same("low")),
+        layer(end, x=same("high")),
+        layer(
+            {"type": "bar", "size": 24, "color": AFTER, "opacity": 1},
+            x=same("q1"),
+            x2={"field": "q3"},
+        ),
+        layer(middle, x=same("median")),
+    ]
+    said = f"whiskers: {share:.0%} of records beyond each"
+    down, size = category("group", None, names), (WIDTH, {"step": 46})
+    spec = sheet(record, rows, layers, said, size=size, y=down)
     told = list_parts(
         f"{r['group']}: median {short_number(r['median'])}, half between {short_number(r['q1'])} and {short_number(r['q3'])}"
         for r in rows
@@ -258,25 +242,16 @@ def qq(record: Record) -> Chart:
     else:
         low, high = float(points.min()), float(points.max())
         line = [{"x": low, "y": low}, {"x": high, "y": high}]
-    spec = {
-        "title": heading(record["title"], subtitle(record)),
-        "width": 380,
-        "height": 320,
-        "layer": [
-            layer(
-                {"type": "line", "color": BEFORE, "strokeDash": [5, 3]},
-                line,
-                x=same("x"),
-                y=same("y"),
-            ),
-            layer(
-                {"type": "point", "size": 34},
-                rows,
-                x=quantity("x", record["across"], scale={"zero": False}),
-                y=quantity("y", f"quantiles of {record['columns'][0]}", scale={"zero": False}),
-            ),
-        ],
-    }
+    layers = [
+        layer(CHANCE, line, x=same("x"), y=same("y")),
+        layer(
+            {"type": "point", "size": 34},
+            rows,
+            x=quantity("x", record["across"], scale={"zero": False}),
+            y=quantity("y", f"quantiles of {record['columns'][0]}", scale={"zero": False}),
+        ),
+    ]
+    spec = sheet(record, None, layers, size=(380, 320))
     return Chart(spec, f"{record['title']} against {record['across']}, {len(rows)} quantiles.")
 
 
@@ -292,25 +267,20 @@ def survival(record: Record) -> Chart:
     ]
     several = len(names) > 1
     legend = {"legend": {"symbolType": "stroke", "symbolOpacity": 1} if several else None}
-    colour = {"color": {**one_each("group", names), **legend}}
+    colour = {**one_each("group", names), **legend}
     dash = {"strokeDash": {**one_each("group", names, DASHES), **legend}}
     up = quantity("s", "still there", **SHARES)
     step = {"interpolate": "step-after"}
-    spec = {
-        "title": heading(record["title"], subtitle(record, "band: the noise alone, 95%")),
-        "data": {"values": rows},
-        "width": WIDTH,
-        "height": HEIGHT,
-        "encoding": {"x": quantity("time", record["columns"][0]), **colour},
-        "layer": [
-            layer(
-                {"type": "area", "opacity": 0.16, **step},
-                y=quantity("low", "still there", **SHARES),
-                y2={"field": "high"},
-            ),
-            {"mark": {"type": "line", **step}, "encoding": {"y": up, **dash}},
-        ],
-    }
+    layers = [
+        layer(
+            {"type": "area", "opacity": 0.16, **step},
+            y=quantity("low", "still there", **SHARES),
+            y2={"field": "high"},
+        ),
+        layer({"type": "line", **step}, y=up, **dash),
+    ]
+    across = quantity("time", record["columns"][0])
+    spec = sheet(record, rows, layers, "band: the noise alone, 95%", x=across, color=colour)
     told = list_parts(
         f"{n}: {curve[-1]:.0%} at the end" for n, curve in zip(names, record["values"], strict=True)
     )
@@ -324,17 +294,9 @@ def roc(record: Record) -> Chart:
     text = f"area {record['area']:.2f} ({low:.2f} to {high:.2f} by the noise)"
     x = quantity("x", "false positive rate", **SHARES)
     y = quantity("y", "true positive rate", **SHARES)
-    spec = {
-        "title": heading(record["title"], subtitle(record, text)),
-        "width": 360,
-        "height": 340,
-        "encoding": {"x": x, "y": y},
-        "layer": [
-            {
-                "data": {"values": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]},
-                "mark": {"type": "line", "color": BEFORE, "strokeDash": [5, 3]},
-            },
-            {"data": {"values": rows}, "mark": {"type": "line", "point": {"size": 18}}},
-        ],
-    }
+    layers = [
+        {"data": {"values": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]}, "mark": CHANCE},
+        {"data": {"values": rows}, "mark": {"type": "line", "point": {"size": 18}}},
+    ]
+    spec = sheet(record, None, layers, text, size=(360, 340), x=x, y=y)
     return Chart(spec, f"{record['title']}, {text}.")

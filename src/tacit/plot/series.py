@@ -13,7 +13,7 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.errors import InputError
 from tacit.plot.chart import Chart
-from tacit.plot.parts import SPOKEN, heading, layer, one_each, quantity, short_number
+from tacit.plot.parts import SPOKEN, category, heading, layer, one_each, quantity, short_number
 from tacit.plot.theme import GRID, INK_SOFT, PALETTE
 
 SIDE = 300
@@ -84,13 +84,8 @@ def panel(
         if np.isfinite(y)
     ]
     few = len(labels) <= NAMED
-    colour = {
-        "field": "series",
-        "type": "nominal",
-        "title": None,
-        "sort": list(labels),
-        "legend": {"symbolType": "stroke", "labelLimit": 200} if few else None,
-    }
+    legend = {"symbolType": "stroke", "labelLimit": 200} if few else None
+    colour = category("series", None, labels, legend=legend)
     lines: dict[str, Any] = {"detail": {"field": "series"}}
     return {
         "title": caption(name),

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.plot.chart import Chart
-from tacit.plot.parts import heading, layer
+from tacit.plot.parts import heading, layer, quantity
 from tacit.plot.theme import AFTER, INK_SOFT, TRACK, WARNING
 
 #: Rows or columns up to which each entry is drawn; larger matrices are drawn in this many bins per side.
@@ -87,13 +87,12 @@ def entries(rows: list[dict[str, float]], m: int, n: int) -> dict[str, Any]:
 
 def make_position_axis(channel: str, title: str, size: int) -> dict[str, Any]:
     """Return an axis over rows (downwards) or columns."""
-    return {
-        "field": channel,
-        "type": "quantitative",
-        "title": title,
-        "scale": {"domain": [0, max(size, 1)], "nice": False, "reverse": channel == "y"},
-        "axis": {"grid": False, "orient": "top" if channel == "x" else "left", "format": ",d"},
-    }
+    return quantity(
+        channel,
+        title,
+        scale={"domain": [0, max(size, 1)], "nice": False, "reverse": channel == "y"},
+        axis={"grid": False, "orient": "top" if channel == "x" else "left", "format": ",d"},
+    )
 
 
 def lines(bounds: Sequence[int], channel: str, size: int) -> list[dict[str, Any]]:

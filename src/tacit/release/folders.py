@@ -46,29 +46,19 @@ HASH = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a release folder holds: the SHA-256 of every file, which of them are the data, and its ledger.
+    """What a release folder holds: the SHA-256 of every file, which of them are the data, and its ledger."""
 
-    Attributes
-    ----------
-    kind
-        The kind of data released.
-    names
-        The files that hold the data.
-    files
-        Every entry of the folder with its SHA-256.
-    ledger
-        The seal of the confidential folder written with it; it tells nothing about what is sealed.
-    signer
-        Fingerprint of the key that signed the release; empty where none did.
-    tacit
-        The version that wrote it.
-    """
-
+    #: The kind of data released.
     kind: str
+    #: The files that hold the data.
     names: Mapping[str, str]
+    #: Every entry of the folder with its SHA-256.
     files: Mapping[str, str]
+    #: The seal of the confidential folder written with it; it tells nothing about what is sealed.
     ledger: str = ""
+    #: Fingerprint of the key that signed the release; empty where none did.
     signer: str = ""
+    #: The version that wrote it.
     tacit: str = tacit.__version__
 
     @classmethod

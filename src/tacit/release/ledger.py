@@ -37,9 +37,9 @@ class Entry:
     input: str
     output: str
     changes: Mapping[str, Any]
-    seconds: float
-    warnings: tuple[str, ...]
-    details: Mapping[str, Any]
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_build(self) -> bool:
@@ -106,9 +106,6 @@ class Ledger:
             seed_path=(self.seed, 0),
             output=kind_of(after).fingerprint(after),
             changes=sizes,
-            seconds=0.0,
-            warnings=(),
-            details={},
         )
 
     def with_entry(self, **facts: Any) -> Ledger:
@@ -128,16 +125,9 @@ class Ledger:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ledger as plain data."""
-        return {
-            "seed": self.seed,
-            "engine": self.engine,
-            "source": self.source,
-            "source_kind": self.source_kind,
-            "source_fingerprint": self.source_fingerprint,
-            "records": self.records,
-            "versions": dict(self.versions),
-            "steps": [as_json_number(vars(entry)) for entry in self.entries],
-        }
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "entries"}
+        steps = [as_json_number(vars(entry)) for entry in self.entries]
+        return {**plain, "versions": dict(self.versions), "steps": steps}
 
 
 def versions() -> dict[str, str]:

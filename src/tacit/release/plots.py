@@ -29,8 +29,8 @@ from tacit.graphics.base import ProtectedPlot
 from tacit.graphics.publish import PLOTS, plot_facts, plot_lines, write_plot_files
 from tacit.release.folders import Manifest, refuse_target, resolve_target, write_folders
 from tacit.release.signing import OfficeKey
+from tacit.report.charts import plots_section
 from tacit.report.document import Document
-from tacit.report.plots import plots_section
 
 #: The kind that the manifest names.
 KIND = "plots"
@@ -45,20 +45,13 @@ PARTS = (
 
 @dataclass(frozen=True)
 class PlotRelease:
-    """Protected plots that are released together.
+    """Protected plots that are released together."""
 
-    Attributes
-    ----------
-    plots
-        What protected measures gave, without a seed.
-    title
-        Of the report and the statement.
-    source
-        The file of the data, which the release must not replace.
-    """
-
+    #: What protected measures gave, without a seed.
     plots: tuple[ProtectedPlot, ...]
+    #: Of the report and the statement.
     title: str = "Protected plots"
+    #: The file of the data, which the release must not replace.
     source: str = "memory"
 
     def __post_init__(self) -> None:

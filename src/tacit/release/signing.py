@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,12 +81,8 @@ def read_private_key(file: Path) -> Any:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    try:
-        key = load_pem_private_key(file.read_bytes(), None)
-    except OSError as error:
-        raise InputError(f"cannot read the key {file.name!r}: {error.strerror}") from None
-    except (ValueError, TypeError):
-        raise InputError(f"{file.name!r} is not a key; make one with: tacit key FILE") from None
+    wrong = f"{file.name!r} is not a key; make one with: tacit key FILE"
+    key = load_key(file, lambda content: load_pem_private_key(content, None), wrong)
     if not isinstance(key, Ed25519PrivateKey):
         raise InputError(f"{file.name!r} is a key of another sort; make one with: tacit key FILE")
     return key
@@ -153,15 +149,20 @@ def read_public_key(file: Path) -> bytes:
         load_pem_public_key,
     )
 
-    try:
-        key = load_pem_public_key(file.read_bytes())
-    except OSError as error:
-        raise InputError(f"cannot read the key {file.name!r}: {error.strerror}") from None
-    except (ValueError, TypeError):
-        raise InputError(f"{file.name!r} is not a public key") from None
+    key = load_key(file, load_pem_public_key, f"{file.name!r} is not a public key")
     if not isinstance(key, Ed25519PublicKey):
         raise InputError(f"{file.name!r} is a public key of another sort than signs releases")
     return key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+
+
+def load_key(file: Path, load: Callable[[bytes], Any], wrong: str) -> Any:
+    """Return the key of a file; the sentence ``wrong`` where it holds none."""
+    try:
+        return load(file.read_bytes())
+    except OSError as error:
+        raise InputError(f"cannot read the key {file.name!r}: {error.strerror}") from None
+    except (ValueError, TypeError):
+        raise InputError(wrong) from None
 
 
 # -- the store of trusted keys -------------------------------------------------------------------------

@@ -11,13 +11,13 @@ __all__ = ["Document", "board", "public"]
 
 def public(release: Any) -> Document:
     """Return the report that goes out with a release."""
-    from tacit.report.for_public import build_public_report
+    from tacit.report.audiences import build_public_report
 
     return build_public_report(release)
 
 
 def board(release: Any) -> Document:
     """Return the confidential report on a release for the board."""
-    from tacit.report.for_board import board_document
+    from tacit.report.audiences import board_document
 
     return board_document(release)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tacit.plot.chart import Chart
 from tacit.plot.svg import inline, size_of
 from tacit.plot.theme import DARK, THEME
-from tacit.report.document import Figure
+from tacit.report.document import DataTable, Figure, Paragraph, Section
+from tacit.result import format_number
 
 #: A drawing wider than the first is drawn again to fit the second, in pixels.
 WIDE, NARROW = 420, 352
@@ -137,3 +138,14 @@ def dark_rules() -> Iterator[str]:
 def embed_chart(spec: Mapping[str, Any]) -> str:
     """Return a chart as JSON for a script element: nothing in it can end the element."""
     return json.dumps(spec).replace("<", "\\u003c").replace("&", "\\u0026")
+
+
+def plots_section(plots: Sequence[Any]) -> Section | None:
+    """Return the protected plots of a release, for any audience: they hold protected values alone."""
+    parts = []
+    for plot in plots:
+        numbers = [(name, format_number(v)) for name, v in plot.labelled().items()]
+        table = DataTable.of(["number", "value"], numbers, "Noise and privacy of this plot")
+        told = (Figure(plot.plot()), Paragraph(plot.explanation), table)
+        parts.append(Section(plot.title, told))
+    return Section("Protected plots", tuple(parts), "plots") if parts else None

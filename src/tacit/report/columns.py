@@ -6,9 +6,8 @@ that hold enough records leave this module.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -51,6 +50,10 @@ class Values:
         """Return the values as text."""
         return [str(v) for v in self.values.to_pylist()]
 
+    def shares(self) -> dict[str, float]:
+        """Return the share of each value, by its text."""
+        return dict(zip(self.names, self.n / self.total, strict=True))
+
     @property
     def total(self) -> float:
         """Return the number of values that are there."""
@@ -84,25 +87,13 @@ class Compared:
     #: True where numbers only name people or households, so that their mean says nothing.
     names_units: bool = False
 
-    @property
-    def missing_before(self) -> int | None:
-        """Return the missing values of the original."""
-        return None if self.before is None else self.before.missing
-
-    @property
-    def missing_after(self) -> int | None:
-        """Return the missing values of the release."""
-        return None if self.after is None else self.after.missing
-
-    @property
-    def distinct_before(self) -> int | None:
-        """Return the distinct values of the original."""
-        return None if self.before is None else len(self.before.values)
-
-    @property
-    def distinct_after(self) -> int | None:
-        """Return the distinct values of the release."""
-        return None if self.after is None else len(self.after.values)
+    def counts(self) -> tuple[int | None, ...]:
+        """Return missing values before and after, then distinct ones; None where the column is not there."""
+        sides = (self.before, self.after)
+        return (
+            *(None if v is None else v.missing for v in sides),
+            *(None if v is None else len(v.values) for v in sides),
+        )
 
     def row(self) -> tuple[Any, ...]:
         """Return the column for a table: distance, missing shares, means and standard deviations."""
@@ -163,7 +154,7 @@ def total_variation(a: Values, b: Values) -> float | None:
     """Return half the sum of the absolute differences of shares."""
     if not a.total or not b.total:
         return None
-    p, q = (dict(zip(v.names, v.n / v.total, strict=True)) for v in (a, b))
+    p, q = a.shares(), b.shares()
     return float(sum(abs(p.get(c, 0.0) - q.get(c, 0.0)) for c in p.keys() | q.keys()) / 2)
 
 
@@ -175,9 +166,11 @@ def kolmogorov(a: Values, b: Values) -> float | None:
     return float(np.abs(compute_cumulative_share(a, at) - compute_cumulative_share(b, at)).max())
 
 
-def compute_cumulative_share(v: Values, at: Floats) -> Floats:
-    """Return the share of values up to each point."""
-    below = np.searchsorted(v.numbers, at, side="right")
+def compute_cumulative_share(
+    v: Values, at: Floats, side: Literal["left", "right"] = "right"
+) -> Floats:
+    """Return the share of values up to each point; those below it with ``left``."""
+    below = np.searchsorted(v.numbers, at, side=side)
     return np.concatenate([[0.0], np.cumsum(v.n) / v.total])[below]
 
 
@@ -197,16 +190,11 @@ def number_bins(a: Values, b: Values) -> list[Bin]:
     if not low < high:
         return []
     inner = nice_edges(low, high)
-    p, q = (np.diff(np.concatenate([[0.0], compute_share_below(v, inner), [1.0]])) for v in (a, b))
+    shares = (compute_cumulative_share(v, inner, "left") for v in (a, b))
+    p, q = (np.diff(np.concatenate([[0.0], share, [1.0]])) for share in shares)
     names = [f"below {inner[0]:,.10g}", *(f"from {e:,.10g}" for e in inner)]
     bins = [(name, float(s), float(t)) for name, s, t in zip(names, p, q, strict=True)]
     return bins if p[0] or q[0] else bins[1:]
-
-
-def compute_share_below(v: Values, at: Floats) -> Floats:
-    """Return the share of values below each point."""
-    below = np.searchsorted(v.numbers, at, side="left")
-    return np.concatenate([[0.0], np.cumsum(v.n) / v.total])[below]
 
 
 def nice_edges(low: float, high: float) -> Floats:
@@ -221,8 +209,8 @@ def category_bins(a: Values, b: Values) -> list[Bin]:
     """Return the shares of the commonest categories before and after; the rest together."""
     if not a.total or not b.total:
         return []
-    p, q = (dict(zip(v.names, v.n / v.total, strict=True)) for v in (a, b))
-    many = {**select_frequent_categories(a), **select_frequent_categories(b)}
+    p, q = a.shares(), b.shares()
+    many = {c for v in (a, b) for c, n in zip(v.names, v.n, strict=True) if n >= NAMED}
     order = sorted(many, key=lambda c: (-max(p.get(c, 0), q.get(c, 0)), c))[:MOST_BARS]
     if not order:
         return []
@@ -231,11 +219,3 @@ def category_bins(a: Values, b: Values) -> list[Bin]:
         return []
     rest = (1 - sum(x for _, x, _ in bins), 1 - sum(y for *_, y in bins))
     return [*bins, ("all others", *rest)] if max(rest) > 1e-9 else bins
-
-
-def select_frequent_categories(v: Values) -> dict[str, float]:
-    """Return the categories that enough records have to be named."""
-    return {c: n for c, n in zip(v.names, v.n, strict=True) if n >= NAMED}
-
-
-__all__: Sequence[str] = ["Compared", "Values", "compare_columns"]

@@ -15,23 +15,8 @@ from tacit.errors import Infeasible
 from tacit.plot.chart import Chart
 from tacit.plot.families import grouped_bars
 from tacit.plot.lines import lines
+from tacit.report import document as doc
 from tacit.report.charts import MAP_SIZE
-from tacit.report.document import (
-    Block,
-    Callout,
-    Column,
-    DataTable,
-    Definitions,
-    Document,
-    Figure,
-    Heading,
-    ItemList,
-    Mark,
-    Paragraph,
-    Section,
-    Tile,
-    Tiles,
-)
 from tacit.result import format_number
 from tacit.tables.compare.measures import GROUPS, MEASURES
 
@@ -67,19 +52,19 @@ TERMS = (
 
 def comparison(
     result: ComparisonResult, *, title: str = "", max_risk: float | None = None
-) -> Document:
+) -> doc.Document:
     """Return the report of a comparison of protected tables."""
     if not result.frameworks:
         return systems_report(result, title)
-    blocks: list[Block | None] = [
+    blocks: list[doc.Block | None] = [
         summarise_comparison(result, max_risk),
-        Tiles(tuple(tiles(result))),
+        doc.Tiles(tuple(tiles(result))),
         map_section(result, max_risk),
         *(group_section(result, group) for group in GROUPS if result.by_measure(group)),
         rows_section(result),
         reading_section(result),
     ]
-    return Document(
+    return doc.Document(
         title=title or result.title,
         subtitle="Comparison of protected tables",
         audience="holder",
@@ -89,35 +74,35 @@ def comparison(
     )
 
 
-def systems_report(result: ComparisonResult, title: str) -> Document:
+def systems_report(result: ComparisonResult, title: str) -> doc.Document:
     """Return the report of a comparison by measures of any kind."""
     names = [row.name for row in result.rows]
-    table = DataTable.of(
-        ["measure", *(Column(name, "number") for name in names)],
+    table = doc.DataTable.of(
+        ["measure", *doc.numbers(*names)],
         [
             (row["symbol"], *(None if row[n] is None else format_number(row[n]) for n in names))
             for row in result.by_measure()
         ],
         "What each system keeps and gives away",
     )
-    return Document(
+    return doc.Document(
         title=title or result.title,
         subtitle="Comparison of systems",
         audience="holder",
         blocks=(
-            Section("Side by side", (Paragraph(result.explanation), table), "systems"),
-            Section("Charts", tuple(Figure(chart) for chart in result.charts()), "charts"),
+            doc.Section("Side by side", (doc.Paragraph(result.explanation), table), "systems"),
+            doc.Section("Charts", tuple(doc.Figure(chart) for chart in result.charts()), "charts"),
         ),
         about=(f"tacit {tacit.__version__}",),
         footer="This report compares with the original data: it is for the data holder.",
     )
 
 
-def summarise_comparison(result: ComparisonResult, max_risk: float | None) -> Callout:
+def summarise_comparison(result: ComparisonResult, max_risk: float | None) -> doc.Callout:
     """Return what the comparison says, in two sentences."""
     found = result.candidates()
     if not found:
-        return Callout("attention", "No recommendation", ("No risk was measured.",))
+        return doc.Callout("attention", "No recommendation", ("No risk was measured.",))
     facts = "; ".join(
         f"{c.method}: {format_number(c.risk)} and {format_number(c.utility)}" for c in found
     )
@@ -128,34 +113,36 @@ def summarise_comparison(result: ComparisonResult, max_risk: float | None) -> Ca
     unit = " %" if risk.endswith("%") else ""
     limit = f"a risk of at most {format_number(float(max_risk))}{unit}"
     try:
-        return Callout("good", f"For {limit}, {result.recommend(max_risk)} loses least", (about,))
+        return doc.Callout(
+            "good", f"For {limit}, {result.recommend(max_risk)} loses least", (about,)
+        )
     except Infeasible:
-        return Callout("bad", f"No version has {limit}", (about,))
+        return doc.Callout("bad", f"No version has {limit}", (about,))
 
 
-def judge_without_limit(found: Any, about: str) -> Callout:
+def judge_without_limit(found: Any, about: str) -> doc.Callout:
     """Return the judgement where no risk is set as the limit."""
     least, safest = min(found, key=lambda c: c.utility), min(found, key=lambda c: c.risk)
     if least.method == safest.method:
         head = f"{least.method} has the least risk and the least loss"
-        return Callout("attention", head, (about,))
+        return doc.Callout("attention", head, (about,))
     head = f"{safest.method} has the least risk, {least.method} the least loss"
     end = "Which one to prefer depends on the risk that can be tolerated."
-    return Callout("attention", head, (about, end))
+    return doc.Callout("attention", head, (about, end))
 
 
-def tiles(result: ComparisonResult) -> Iterator[Tile]:
+def tiles(result: ComparisonResult) -> Iterator[doc.Tile]:
     """Yield the few numbers at the top."""
     cells = result.original["cells"] or 1
-    yield Tile(format_number(cells), "internal cells")
+    yield doc.Tile(format_number(cells), "internal cells")
     for name, what in (("small_cells", "small cells"), ("zeros", "empty cells")):
         count = result.original.get(name)
         if count is not None:
-            yield Tile(format_number(count), what, f"{100 * count / cells:.1f} % of the cells")
-    yield Tile(format_number(result.original["total"]), "total information", "sum of the cells")
+            yield doc.Tile(format_number(count), what, f"{100 * count / cells:.1f} % of the cells")
+    yield doc.Tile(format_number(result.original["total"]), "total information", "sum of the cells")
 
 
-def map_section(result: ComparisonResult, max_risk: float | None) -> Section | None:
+def map_section(result: ComparisonResult, max_risk: float | None) -> doc.Section | None:
     """Return the map of risk and loss, where a risk was measured."""
     if not result.candidates():
         return None
@@ -164,17 +151,17 @@ def map_section(result: ComparisonResult, max_risk: float | None) -> Section | N
         "version with another below it and to its right is beaten."
     )
     narrow = result.plot(max_risk=max_risk, size=MAP_SIZE)
-    figure = Figure(result.plot(max_risk=max_risk), narrow=narrow)
-    return Section("Risk and loss", (Paragraph(intro), figure), "map")
+    figure = doc.Figure(result.plot(max_risk=max_risk), narrow=narrow)
+    return doc.Section("Risk and loss", (doc.Paragraph(intro), figure), "map")
 
 
-def group_section(result: ComparisonResult, group: str) -> Section:
+def group_section(result: ComparisonResult, group: str) -> doc.Section:
     """Return one group of measures as a table, with a chart where one helps."""
     found = result.by_measure(group)
     with_original = any(row["original"] is not None for row in found)
     names = [*(["original"] if with_original else []), *result.frameworks]
-    table = DataTable.of(
-        ["measure", *(Column(name, "number") for name in names)],
+    table = doc.DataTable.of(
+        ["measure", *doc.numbers(*names)],
         [
             (
                 measure_words(row),
@@ -185,44 +172,50 @@ def group_section(result: ComparisonResult, group: str) -> Section:
         GROUPS[group],
     )
     if group != "variance":
-        return Section(GROUPS[group], (Paragraph(WORDS[group]), table), group)
+        return doc.Section(GROUPS[group], (doc.Paragraph(WORDS[group]), table), group)
     more = " The chart shows all changes that are measured in percent of the original."
     chart = percent_changes(result)
-    return Section(GROUPS[group], (Paragraph(WORDS[group] + more), table, Figure(chart)), group)
+    return doc.Section(
+        GROUPS[group], (doc.Paragraph(WORDS[group] + more), table, doc.Figure(chart)), group
+    )
 
 
 def measure_words(row: Any) -> Any:
     """Return a measure with its symbol, where it has one."""
     symbol = row["symbol"]
-    return (f"{row['measure']} ", Mark(symbol, "soft")) if symbol[0].isupper() else row["measure"]
+    return (
+        (f"{row['measure']} ", doc.Mark(symbol, "soft")) if symbol[0].isupper() else row["measure"]
+    )
 
 
-def rows_section(result: ComparisonResult) -> Section:
+def rows_section(result: ComparisonResult) -> doc.Section:
     """Return how far single rows moved."""
     intro = "Averages hide where the loss lies. Hellinger's distance of the single rows:"
-    return Section(
+    return doc.Section(
         "Loss by row",
         (
-            Paragraph(intro),
-            Figure(row_spread({name: r.by_row for name, r in result.frameworks.items()})),
+            doc.Paragraph(intro),
+            doc.Figure(row_spread({name: r.by_row for name, r in result.frameworks.items()})),
         ),
         "rows",
     )
 
 
-def reading_section(result: ComparisonResult) -> Section:
+def reading_section(result: ComparisonResult) -> doc.Section:
     """Return what was left out, the terms, and the source."""
     notes = tuple(f"{name}: {text}." for name, r in result.frameworks.items() for text in r.notes)
-    blocks: list[Block] = [Heading("What was left out"), ItemList(notes)] if notes else []
+    blocks: list[doc.Block] = (
+        [doc.Heading("What was left out"), doc.ItemList(notes)] if notes else []
+    )
     blocks += [
-        Heading("Terms"),
-        Definitions(TERMS),
-        Paragraph(
+        doc.Heading("Terms"),
+        doc.Definitions(TERMS),
+        doc.Paragraph(
             "Shlomo, Young (2006), Statistical disclosure control methods through a risk-utility framework, "
             "Privacy in Statistical Databases, LNCS 4302, 68-81."
         ),
     ]
-    return Section("How to read it", tuple(blocks), "terms")
+    return doc.Section("How to read it", tuple(blocks), "terms")
 
 
 # -- charts ----------------------------------------------------------------------------------------

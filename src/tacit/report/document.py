@@ -1,8 +1,7 @@
 """A report as data: a document of blocks, drawn by one renderer per format.
 
-A document knows nothing of releases, frames or files. Builders make it (:mod:`tacit.report.for_public`,
-:mod:`tacit.report.for_board`, ...), renderers draw it (:mod:`tacit.report.html`, :mod:`tacit.report.pdf`,
-:mod:`tacit.report.word`). Every text in it is plain text: renderers escape, builders never do.
+A document knows nothing of releases, frames or files. Builders make it (:mod:`tacit.report.audiences`, ...), renderers
+draw it (:mod:`tacit.report.html`, :mod:`tacit.report.pdf`, :mod:`tacit.report.word`). Every text in it is plain text: renderers escape, builders never do.
 """
 
 from __future__ import annotations
@@ -102,6 +101,11 @@ class Column:
         return self.align or ("left" if self.format == "text" else "right")
 
 
+def numbers(*titles: str) -> tuple[Any, ...]:
+    """Return columns of numbers."""
+    return tuple(Column(title, "number") for title in titles)
+
+
 @dataclass(frozen=True)
 class Row:
     """A row of a table that stands out or is indented."""
@@ -113,19 +117,13 @@ class Row:
 
 @dataclass(frozen=True)
 class DataTable:
-    """A table. The cells of the first column are the headings of the rows.
-
-    Attributes
-    ----------
-    caption
-        What the table shows. Required: it names the table to people who hear it read.
-    note
-        A remark below the table.
-    """
+    """A table. The cells of the first column are the headings of the rows."""
 
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    #: What the table shows. Required: it names the table to people who hear it read.
     caption: str
+    #: A remark below the table.
     note: str = ""
 
     @classmethod
@@ -166,24 +164,16 @@ class DataTable:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart. Its title stands above it as text, its alternative text is that of the chart.
-
-    Attributes
-    ----------
-    table
-        The numbers behind the chart, where they do not stand beside it anyway.
-    live
-        The same chart to point at and zoom, for renderers that can; it needs a script in the page.
-    narrow
-        The chart as it is drawn for a narrow screen, where making it narrower is not enough.
-    small
-        Drawn small, beside others.
-    """
+    """A chart. Its title stands above it as text, its alternative text is that of the chart."""
 
     chart: Chart
+    #: The numbers behind the chart, where they do not stand beside it anyway.
     table: DataTable | None = None
+    #: The same chart to point at and zoom, for renderers that can; it needs a script in the page.
     live: Chart | None = None
+    #: The chart as it is drawn for a narrow screen, where making it narrower is not enough.
     narrow: Chart | None = None
+    #: Drawn small, beside others.
     small: bool = False
 
 
@@ -347,15 +337,8 @@ def cell_words(value: Cell, how: Format) -> Words:
     if value is None:
         return "-"
     return (
-        f"{value:.1%}"
-        if how == "percent" and not isinstance(value, bool)
-        else format_cell_number(value)
+        f"{value:.1%}" if how == "percent" and not isinstance(value, bool) else format_number(value)
     )
-
-
-def format_cell_number(value: Any) -> str:
-    """Return a number for a table."""
-    return format_number(value)
 
 
 def section(title: str, *blocks: Block | None, key: str = "") -> Section | None:

@@ -19,12 +19,43 @@ if TYPE_CHECKING:
     from tacit.data.hierarchy import Hierarchy
     from tacit.data.microdata import Microdata
 
-Sizes = Mapping[int, int]
+
+class Sizes(dict[int, int]):
+    """How many classes there are of each size."""
+
+    @property
+    def records(self) -> int:
+        """Return the number of records."""
+        return sum(size * n for size, n in self.items())
+
+    @property
+    def classes(self) -> int:
+        """Return the number of classes."""
+        return sum(self.values())
+
+    @property
+    def smallest(self) -> int:
+        """Return the size of the smallest class; 0 without records."""
+        return min(self, default=0)
+
+    @property
+    def average(self) -> float | None:
+        """Return the average class size."""
+        return self.records / self.classes if self else None
+
+    def below(self, k: int) -> int:
+        """Return the records in classes smaller than k."""
+        return sum(size * n for size, n in self.items() if size < k)
+
+    @property
+    def unique_share(self) -> float:
+        """Return the share of records that are alone in their class."""
+        return self.below(2) / max(self.records, 1)
 
 
 @dataclass(frozen=True)
 class ClassSizes:
-    """Class sizes of one quasi-identifier before and after: the number of classes of each size."""
+    """Class sizes of one quasi-identifier before and after."""
 
     name: str
     columns: tuple[str, ...]
@@ -32,60 +63,19 @@ class ClassSizes:
     after: Sizes
     k: int | None
 
-    @staticmethod
-    def records(sizes: Sizes) -> int:
-        """Return the number of records."""
-        return sum(size * n for size, n in sizes.items())
-
-    @staticmethod
-    def classes(sizes: Sizes) -> int:
-        """Return the number of classes."""
-        return sum(sizes.values())
-
-    @classmethod
-    def average(cls, sizes: Sizes) -> float | None:
-        """Return the average class size."""
-        return cls.records(sizes) / cls.classes(sizes) if sizes else None
-
-    @staticmethod
-    def below(sizes: Sizes, k: int) -> int:
-        """Return the records in classes smaller than k."""
-        return sum(size * n for size, n in sizes.items() if size < k)
-
-    @property
-    def smallest_before(self) -> int:
-        """Return the size of the smallest class before; 0 without records."""
-        return min(self.before, default=0)
-
-    @property
-    def smallest_after(self) -> int:
-        """Return the size of the smallest class after; 0 without records."""
-        return min(self.after, default=0)
-
-    @property
-    def unique_share_before(self) -> float:
-        """Return the share of records that were alone in their class."""
-        return self.below(self.before, 2) / max(self.records(self.before), 1)
-
-    @property
-    def unique_share_after(self) -> float:
-        """Return the share of released records that are alone in their class."""
-        return self.below(self.after, 2) / max(self.records(self.after), 1)
-
     def rows(self) -> list[tuple[str, Any, Any]]:
         """Return the class sizes for a table: what, before, after."""
-        pairs: list[tuple[str, Any, Any]] = [
-            ("records", self.records(self.before), self.records(self.after)),
-            ("classes", self.classes(self.before), self.classes(self.after)),
-            ("smallest class", self.smallest_before, self.smallest_after),
-            ("average class", self.average(self.before), self.average(self.after)),
-        ]
+        was, now = self.before, self.after
         limits = {"unique records": 2}
         if self.k and self.k > 2:
             limits[f"records in classes below {self.k}"] = self.k
-        for label, k in limits.items():
-            pairs.append((label, self.below(self.before, k), self.below(self.after, k)))
-        return pairs
+        return [
+            ("records", was.records, now.records),
+            ("classes", was.classes, now.classes),
+            ("smallest class", was.smallest, now.smallest),
+            ("average class", was.average, now.average),
+            *((label, was.below(k), now.below(k)) for label, k in limits.items()),
+        ]
 
 
 def class_sizes(release: Any) -> list[ClassSizes]:
@@ -103,7 +93,7 @@ def class_sizes(release: Any) -> list[ClassSizes]:
     ]
 
 
-def sizes_of_copies(data: Microdata, keys: tuple[str, ...]) -> dict[int, int]:
+def sizes_of_copies(data: Microdata, keys: tuple[str, ...]) -> Sizes:
     """Return the class sizes; of several synthetic copies those of the one with most unique records.
 
     Counted together, copies of one record would hide each other.
@@ -113,16 +103,16 @@ def sizes_of_copies(data: Microdata, keys: tuple[str, ...]) -> dict[int, int]:
     return max((sizes_of(copy, keys) for copy in split_copies(data)), key=lambda s: s.get(1, 0))
 
 
-def sizes_of(data: Microdata, keys: tuple[str, ...]) -> dict[int, int]:
+def sizes_of(data: Microdata, keys: tuple[str, ...]) -> Sizes:
     """Return how many classes there are of each size; only these totals leave the engine."""
     held = count_held(data.frame, keys)
     if held is not None:
         sizes = np.unique_counts(held[1])
-        return dict(zip(sizes.values.tolist(), sizes.counts.tolist(), strict=True))
+        return Sizes(zip(sizes.values.tolist(), sizes.counts.tolist(), strict=True))
     classes = counts(data.frame, keys)
     totals = classes.group_by(N).agg(nw.len().cast(nw.Int64).alias("classes"))
     rows = totals.collect("pyarrow").rows(named=True)
-    return {int(row[N]): int(row["classes"]) for row in sorted(rows, key=lambda row: int(row[N]))}
+    return Sizes(sorted((int(row[N]), int(row["classes"])) for row in rows))
 
 
 def find_claimed_size(release: Any, quasi: str) -> int | None:

@@ -1,6 +1,6 @@
-"""The report of a risk-utility map: a chart to point at, the frontier, and every candidate.
+"""The reports of a risk-utility map and of a recommendation: the choice, a chart to point at, every candidate.
 
-It shows the settings of every candidate, also those that are secret in a release: it stays with the
+They show the settings of every candidate, also those that are secret in a release: they stay with the
 data holder.
 """
 
@@ -9,57 +9,41 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import tacit
+from tacit.report import document as doc
 from tacit.report.charts import MAP_SIZE
-from tacit.report.document import (
-    Block,
-    Callout,
-    Cell,
-    Column,
-    DataTable,
-    Document,
-    Figure,
-    Heading,
-    ItemList,
-    Paragraph,
-    Row,
-    Section,
-    Tile,
-    Tiles,
-)
 from tacit.result import format_number
 
 if TYPE_CHECKING:
+    from tacit.alternatives.recommendation.result import Recommendation
     from tacit.alternatives.rumap.points import Interval, Point
     from tacit.alternatives.rumap.result import RUMapResult
 
-SETTING = ("method", "setting", Column("risk", "number"), Column("utility", "number"))
+FOOTER = "The map: Duncan, Keller-McNulty and Stokes (2001), Disclosure risk vs. data utility: the R-U confidentiality map."
+SETTING = ("method", "setting", *doc.numbers("risk", "utility"))
 
 
-def map_document(ru: RUMapResult) -> Document:
+def map_document(ru: RUMapResult) -> doc.Document:
     """Return the report of a map."""
-    return Document(
+    return doc.Document(
         title=ru.title,
         subtitle="Risk-utility map",
         audience="holder",
         blocks=(
             choice(ru),
-            Tiles(tuple(tiles(ru))),
+            doc.Tiles(tuple(tiles(ru))),
             picture(ru),
             frontier(ru),
             candidates(ru),
         ),
         about=(f"tacit {tacit.__version__}", "shows the settings of protection"),
-        footer=(
-            "The map: Duncan, Keller-McNulty and Stokes (2001), Disclosure risk vs. data utility: the R-U "
-            "confidentiality map."
-        ),
+        footer=FOOTER,
     )
 
 
-def choice(ru: RUMapResult) -> Callout:
+def choice(ru: RUMapResult) -> doc.Callout:
     """Return the chosen candidate and why, or that there is none."""
     if ru.chosen is None:
-        return Callout(
+        return doc.Callout(
             "bad",
             "Nothing can be chosen",
             (
@@ -74,15 +58,15 @@ def choice(ru: RUMapResult) -> Callout:
         why = (
             "It is the knee of the frontier: beyond it, a little more utility costs much more risk."
         )
-    return Callout("good", f"Chosen: {ru.chosen.name}", (why,))
+    return doc.Callout("good", f"Chosen: {ru.chosen.name}", (why,))
 
 
-def tiles(ru: RUMapResult) -> list[Tile]:
+def tiles(ru: RUMapResult) -> list[doc.Tile]:
     """Return the few numbers at the top."""
     methods = f"{len(ru.methods)} method{'' if len(ru.methods) == 1 else 's'}"
     shown = [
-        Tile(format_number(len(ru.points)), "candidates", methods),
-        Tile(format_number(len(ru.frontier)), "on the frontier", "no other is better in both"),
+        doc.Tile(format_number(len(ru.points)), "candidates", methods),
+        doc.Tile(format_number(len(ru.frontier)), "on the frontier", "no other is better in both"),
     ]
     if ru.chosen is not None:
         cap = "" if ru.max_risk is None else f"allowed: {format_with_interval(ru.max_risk)}"
@@ -92,13 +76,13 @@ def tiles(ru: RUMapResult) -> list[Tile]:
             else f"no masking: {format_with_interval(ru.reference.utility)}"
         )
         shown += [
-            Tile(format_with_interval(ru.chosen.risk), "risk of the choice", cap),
-            Tile(format_with_interval(ru.chosen.utility), "utility of the choice", before),
+            doc.Tile(format_with_interval(ru.chosen.risk), "risk of the choice", cap),
+            doc.Tile(format_with_interval(ru.chosen.utility), "utility of the choice", before),
         ]
     return shown
 
 
-def picture(ru: RUMapResult) -> Section:
+def picture(ru: RUMapResult) -> doc.Section:
     """Return the map itself."""
     intro = (
         "Each marker is one candidate. To the right is more useful, downwards is safer. On a screen: point at "
@@ -111,19 +95,21 @@ def picture(ru: RUMapResult) -> Section:
         else ""
     )
     labels = f"Risk: {ru.risk_label}. Utility: {ru.utility_label}{less}.{lines}"
-    figure = Figure(ru.plot(), live=ru.plot(interactive=True), narrow=ru.plot(size=MAP_SIZE))
-    return Section("The map", (Paragraph(intro), figure, Paragraph(labels, soft=True)), "picture")
+    figure = doc.Figure(ru.plot(), live=ru.plot(interactive=True), narrow=ru.plot(size=MAP_SIZE))
+    return doc.Section(
+        "The map", (doc.Paragraph(intro), figure, doc.Paragraph(labels, soft=True)), "picture"
+    )
 
 
-def frontier(ru: RUMapResult) -> Section:
+def frontier(ru: RUMapResult) -> doc.Section:
     """Return the candidates that no other beats."""
     intro = "No candidate is at once safer and more useful than one of these. They are in order of rising risk."
-    rows = [Row(setting(p), strong=p is ru.chosen or p == ru.chosen) for p in ru.frontier]
-    table = DataTable.of(SETTING, rows, "The frontier, safest first")
-    return Section("The frontier", (Paragraph(intro), table), "frontier")
+    rows = [doc.Row(setting(p), strong=p is ru.chosen or p == ru.chosen) for p in ru.frontier]
+    table = doc.DataTable.of(SETTING, rows, "The frontier, safest first")
+    return doc.Section("The frontier", (doc.Paragraph(intro), table), "frontier")
 
 
-def candidates(ru: RUMapResult) -> Section:
+def candidates(ru: RUMapResult) -> doc.Section:
     """Return every candidate, with what was measured and what became of it."""
     everything = [*([ru.reference] if ru.reference else []), *ru.points]
     detail = list(everything[0].detail) if everything else []
@@ -135,19 +121,19 @@ def candidates(ru: RUMapResult) -> Section:
         ]
         remark = point.reason or str(told["status"])
         cells = (*setting(point), *more, point.replicates, remark)
-        rows.append(Row(cells, strong=told["status"] == "chosen"))
-    table = DataTable.of(
-        [*SETTING, *(Column(n, "number") for n in detail), Column("runs", "number"), "remark"],
+        rows.append(doc.Row(cells, strong=told["status"] == "chosen"))
+    table = doc.DataTable.of(
+        [*SETTING, *doc.numbers(*detail, "runs"), "remark"],
         rows,
         "All candidates",
     )
-    blocks: list[Block] = [table]
+    blocks: list[doc.Block] = [table]
     if ru.notes:
-        blocks += [Heading("Notes"), ItemList(tuple(ru.notes))]
-    return Section("All candidates", tuple(blocks), "candidates")
+        blocks += [doc.Heading("Notes"), doc.ItemList(tuple(ru.notes))]
+    return doc.Section("All candidates", tuple(blocks), "candidates")
 
 
-def setting(point: Point) -> tuple[Cell, ...]:
+def setting(point: Point) -> tuple[doc.Cell, ...]:
     """Return a candidate for a table."""
     return (
         point.method,
@@ -164,3 +150,77 @@ def format_with_interval(value: float, interval: Interval | None = None) -> str:
         return text
     half = (interval[1] - interval[0]) / 2
     return f"{text} ± {format_number(float(half))}" if half > 0 else text
+
+
+# -- a recommendation ------------------------------------------------------------------------------------
+
+
+def recommendation_document(found: Recommendation) -> doc.Document:
+    """Return the report of a recommendation."""
+    best = found.best
+    told = found.reasons[0] if best is None else best.reason[:1].upper() + best.reason[1:]
+    return doc.Document(
+        title=found.title,
+        subtitle="Recommendation",
+        audience="holder",
+        blocks=(
+            doc.Callout("bad" if best is None else "good", found.title, (told,)),
+            doc.Tiles(tuple(tiles(found.map))),
+            doc.Section("Why", (doc.ItemList(found.reasons),), "why"),
+            *([] if best is None else [ranking(found)]),
+            picture(found.map),
+            all_candidates(found),
+        ),
+        about=(f"tacit {tacit.__version__}", "shows the settings of protection"),
+        footer=FOOTER,
+    )
+
+
+def ranking(found: Recommendation) -> doc.Section:
+    """Return the plans in order."""
+    intro = "All of them keep the cap, and no candidate is at once safer and more useful than one of them."
+    rows = [
+        doc.Row(
+            (
+                c.rank,
+                c.name,
+                format_with_interval(c.risk, c.point.risk_interval),
+                format_with_interval(c.utility, c.point.utility_interval),
+                c.reason,
+            ),
+            strong=c.rank == 1,
+        )
+        for c in found.choices
+    ]
+    columns = (*doc.numbers("rank"), "plan", *SETTING[2:], "what it offers")
+    return doc.Section(
+        "The plans",
+        (doc.Paragraph(intro), doc.DataTable.of(columns, rows, "The plans, best first")),
+        "plans",
+    )
+
+
+def all_candidates(found: Recommendation) -> doc.Section:
+    """Return every candidate and what became of it."""
+    assert found.frame is not None
+    rows = [
+        doc.Row(
+            (
+                r["method"],
+                r["setting"],
+                "-" if r["risk"] is None else format_with_interval(r["risk"]),
+                "-" if r["utility"] is None else format_with_interval(r["utility"]),
+                r["records"],
+                ": ".join(part for part in (r["status"], r["reason"]) if part),
+            ),
+            strong=r["rank"] == 1,
+        )
+        for r in found.frame.rows(named=True)
+    ]
+    columns = (*SETTING, *doc.numbers("records"), "remark")
+    note = "Numbers of a sample are not those of the file; they only decided what was tried on it."
+    return doc.Section(
+        "All candidates",
+        (doc.DataTable.of(columns, rows, "All candidates"), doc.Paragraph(note)),
+        "candidates",
+    )

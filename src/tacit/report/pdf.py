@@ -7,7 +7,6 @@ as it stands. Fonts are those of the typesetter's package, so that a report look
 from __future__ import annotations
 
 import datetime as dt
-import functools
 import json
 from importlib.resources import files
 from typing import Any
@@ -18,25 +17,8 @@ from tacit.plot.chart import Chart
 from tacit.plot.chart import drawable_text as clean
 from tacit.plot.svg import size_of
 from tacit.plot.theme import THEME
+from tacit.report import document as doc
 from tacit.report.charts import without_title
-from tacit.report.document import (
-    Block,
-    Callout,
-    Code,
-    DataTable,
-    Definitions,
-    Document,
-    Figure,
-    Gallery,
-    Heading,
-    ItemList,
-    PageBreak,
-    Paragraph,
-    Section,
-    Tiles,
-    Words,
-    parts,
-)
 
 STANDARDS = ("a-2a", "ua-1")
 #: Own fonts or the system's too, and the standards asked for. A script that our fonts lack is set in one of
@@ -53,7 +35,7 @@ PAGE, MOST_COLUMNS = 640, 10
 TALL = 820
 
 
-def render_pdf(document: Document) -> bytes:
+def render_pdf(document: doc.Document) -> bytes:
     """Return a document as a tagged PDF."""
     try:
         import typst
@@ -79,7 +61,7 @@ def render_pdf(document: Document) -> bytes:
     raise AssertionError  # the last attempt returns or raises
 
 
-def document_data(document: Document) -> dict[str, Any]:
+def document_data(document: doc.Document) -> dict[str, Any]:
     """Return a document as the template reads it."""
     day = document.date
     return {
@@ -97,47 +79,48 @@ def document_data(document: Document) -> dict[str, Any]:
     }
 
 
-def block_data(block: Block) -> list[dict[str, Any]]:
+def block_data(block: doc.Block) -> list[dict[str, Any]]:
     """Return a block as data; a table too wide for the page becomes several."""
-    if isinstance(block, DataTable):
+    if isinstance(block, doc.DataTable):
         return [table_data(part) for part in block.split(MOST_COLUMNS)]
     return [{"kind": type(block).__name__, **fields(block)}]
 
 
-@functools.singledispatch
-def fields(block: Any) -> dict[str, Any]:
+def fields(block: doc.Block) -> dict[str, Any]:
     """Return what the template needs of a block."""
+    match block:
+        case doc.Heading() | doc.Code():
+            return {"text": clean(block.text)}
+        case doc.Paragraph():
+            return {"words": pieces(block.words), "soft": block.soft}
+        case doc.Callout():
+            return {
+                "mood": block.mood,
+                "title": clean(block.title),
+                "sentences": [pieces(words) for words in block.sentences],
+                "points": [{"words": pieces(p.words), "holds": p.holds} for p in block.points],
+                "note": clean(block.note),
+            }
+        case doc.Tiles():
+            return {"tiles": [{k: clean(v) for k, v in vars(t).items()} for t in block.tiles]}
+        case doc.Figure():
+            return figure_data(block)
+        case doc.Gallery():
+            return {"figures": [figure_data(figure) for figure in block.figures]}
+        case doc.ItemList():
+            return {"items": [pieces(words) for words in block.items], "ordered": block.ordered}
+        case doc.Definitions():
+            return {"items": [[clean(term), pieces(words)] for term, words in block.items]}
+        case doc.Section():
+            inner = [part for b in block.blocks for part in block_data(b)]
+            return {"title": clean(block.title), "blocks": inner}
+        case doc.PageBreak():
+            return {}
     raise TypeError(type(block))
 
 
-@fields.register
-def _(block: Heading) -> dict[str, Any]:
-    return {"text": clean(block.text)}
-
-
-@fields.register
-def _(block: Paragraph) -> dict[str, Any]:
-    return {"words": pieces(block.words), "soft": block.soft}
-
-
-@fields.register
-def _(block: Callout) -> dict[str, Any]:
-    return {
-        "mood": block.mood,
-        "title": clean(block.title),
-        "sentences": [pieces(words) for words in block.sentences],
-        "points": [{"words": pieces(p.words), "holds": p.holds} for p in block.points],
-        "note": clean(block.note),
-    }
-
-
-@fields.register
-def _(block: Tiles) -> dict[str, Any]:
-    return {"tiles": [{k: clean(v) for k, v in vars(tile).items()} for tile in block.tiles]}
-
-
-@fields.register
-def _(block: Figure) -> dict[str, Any]:
+def figure_data(block: doc.Figure) -> dict[str, Any]:
+    """Return a chart as a drawing, no wider than the page and not too tall for it."""
     found = without_title(block.chart)
     svg = render_print_chart(found.chart)
     (width, height), most = size_of(svg), 300 if block.small else PAGE
@@ -150,39 +133,7 @@ def _(block: Figure) -> dict[str, Any]:
     }
 
 
-@fields.register
-def _(block: Gallery) -> dict[str, Any]:
-    return {"figures": [fields(figure) for figure in block.figures]}
-
-
-@fields.register
-def _(block: ItemList) -> dict[str, Any]:
-    return {"items": [pieces(words) for words in block.items], "ordered": block.ordered}
-
-
-@fields.register
-def _(block: Definitions) -> dict[str, Any]:
-    return {"items": [[clean(term), pieces(words)] for term, words in block.items]}
-
-
-@fields.register
-def _(block: Code) -> dict[str, Any]:
-    return {"text": clean(block.text)}
-
-
-@fields.register
-def _(block: PageBreak) -> dict[str, Any]:
-    del block
-    return {}
-
-
-@fields.register
-def _(block: Section) -> dict[str, Any]:
-    inner = [part for b in block.blocks for part in block_data(b)]
-    return {"title": clean(block.title), "blocks": inner}
-
-
-def table_data(table: DataTable) -> dict[str, Any]:
+def table_data(table: doc.DataTable) -> dict[str, Any]:
     """Return a table as data; columns of words share the room that numbers leave."""
     grow = any(column.format == "text" for column in table.columns)
     return {
@@ -208,19 +159,19 @@ def table_data(table: DataTable) -> dict[str, Any]:
     }
 
 
-def longest(table: DataTable, i: int) -> int:
+def longest(table: doc.DataTable, i: int) -> int:
     """Return the length of the longest text in a column."""
     found = (list(table.words(row))[i][1] for row in table.rows)
     return max((sum(len(p["text"]) for p in pieces(words)) for words in found), default=0)
 
 
-def pieces(words: Words) -> list[dict[str, str]]:
+def pieces(words: doc.Words) -> list[dict[str, str]]:
     """Return words as pieces of text with a style."""
     return [
         {"text": clean(p), "style": ""}
         if isinstance(p, str)
         else {"text": clean(p.text), "style": p.style}
-        for p in parts(words)
+        for p in doc.parts(words)
     ]
 
 

@@ -7,28 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tacit.data.microdata import Microdata
-from tacit.plot.columns import column_chart
 from tacit.plot.families import (
     class_sizes,
     class_sizes_before_after,
     column_changes,
+    column_chart,
     levels,
 )
+from tacit.report import document as doc
 from tacit.report import facts, record_words, words
 from tacit.report.columns import Compared, compare_columns
-from tacit.report.document import (
-    Block,
-    Code,
-    Column,
-    DataTable,
-    Figure,
-    Gallery,
-    Paragraph,
-    Section,
-    Tile,
-    Words,
-    section,
-)
 from tacit.report.public_figures import columns_in_reach
 from tacit.report.texts import remarks_on
 from tacit.report.view import RISK_BOTH, View, view_class
@@ -42,8 +30,6 @@ COPIES = "The file holds several synthetic copies. Class sizes are those of the 
 
 #: Why the public report counts no change.
 HOW_MANY = "How many were dropped, and how many values changed, is told to the data holder alone: it could undo protection."
-
-BOTH = (Column("before", "number"), Column("after", "number"))
 
 
 class RecordsView(View):
@@ -83,16 +69,16 @@ class RecordsView(View):
 
         texts = [NOT_ANONYMOUS] if self.scrubbed else []
         return texts + [
-            f"{words.percent(part.unique_share_after)} of {self.judged} are unique on "
+            f"{words.percent(part.after.unique_share)} of {self.judged} are unique on "
             f"{words.join_column_names(part.columns)} together."
             for part in self.classes
-            if part.unique_share_after > 0
+            if part.after.unique_share > 0
         ]
 
     @property
     def caution(self) -> str:  # type: ignore[override]
         """Return what a heading says when there are cautions."""
-        unique = any(part.unique_share_after > 0 for part in self.classes)
+        unique = any(part.after.unique_share > 0 for part in self.classes)
         return "but unique records remain" if unique else "but texts are not anonymous"
 
     @functools.cached_property
@@ -122,35 +108,35 @@ class RecordsView(View):
 
     # -- the first page --------------------------------------------------------------------------
 
-    def tiles(self, *, public: bool) -> list[Tile]:
+    def tiles(self, *, public: bool) -> list[doc.Tile]:
         """Return the few numbers at the top."""
         before, after = self.release.ledger.records, len(self.release.data)
         of = f"of {format_number(before)}" if before >= after and not public else ""
         of = "in several synthetic copies" if self.release.data.copies else of
-        shown = [Tile(format_number(after), "records released", of)]
+        shown = [doc.Tile(format_number(after), "records released", of)]
 
         def was(text: str) -> str:
             return "" if public else f"before: {text}"
 
         if self.classes:
-            worst = min(self.classes, key=lambda part: part.smallest_after)
+            worst = min(self.classes, key=lambda part: part.after.smallest)
             shown += [
-                Tile(
-                    format_number(worst.smallest_after),
+                doc.Tile(
+                    format_number(worst.after.smallest),
                     "records in the smallest class",
-                    was(format_number(worst.smallest_before)),
+                    was(format_number(worst.before.smallest)),
                 ),
-                Tile(
-                    words.percent(worst.unique_share_after),
+                doc.Tile(
+                    words.percent(worst.after.unique_share),
                     "of records are unique on the keys",
-                    was(words.percent(worst.unique_share_before)),
+                    was(words.percent(worst.before.unique_share)),
                 ),
             ]
         if public:
             return shown
         precise = [r.value for r in self.release.after if r.kind == "precision"][:1]
         note = "1 is unchanged, 0 is lost"
-        return shown + [Tile(f"{p:.2f}", "precision kept", note) for p in precise]
+        return shown + [doc.Tile(f"{p:.2f}", "precision kept", note) for p in precise]
 
     def size(self) -> str:
         """Return what is released, in sentences."""
@@ -184,7 +170,7 @@ class RecordsView(View):
 
     # -- for the public --------------------------------------------------------------------------
 
-    def public_blocks(self) -> Sequence[Section | None]:
+    def public_blocks(self) -> Sequence[doc.Section | None]:
         """Return risk, levels, changes and utility."""
         return [
             self.risk_section(public=True),
@@ -194,28 +180,28 @@ class RecordsView(View):
             self.withheld_section(),
         ]
 
-    def risk_section(self, *, public: bool) -> Section | None:
+    def risk_section(self, *, public: bool) -> doc.Section | None:
         """Return the class sizes, and what was measured of risk."""
         title = "Risk" if public else RISK_BOTH
         found = self.results_section(title, "risk", public=public)
         classes = [class_section(i, part, public=public) for i, part in enumerate(self.classes)]
-        return section(title, *classes, *(found.blocks if found else ()), key="risk")
+        return doc.section(title, *classes, *(found.blocks if found else ()), key="risk")
 
-    def utility_section(self, *, public: bool) -> Section | None:
+    def utility_section(self, *, public: bool) -> doc.Section | None:
         """Return what was measured of utility."""
         found = self.results_section("Utility", "utility", public=public)
-        intro = Paragraph("How much of what the data could tell is still there.")
-        return Section("Utility", (intro, *found.blocks), "utility") if found else None
+        intro = doc.Paragraph("How much of what the data could tell is still there.")
+        return doc.Section("Utility", (intro, *found.blocks), "utility") if found else None
 
     def told_already(self, result: Result) -> bool:
         """Return True for class sizes that the report tells anyway, by quasi-identifier."""
         return result.kind == "k_anonymity" and any(
-            result.numbers.get("classes") == part.classes(part.after)
-            and result.numbers.get("smallest class (k)") == part.smallest_after
+            result.numbers.get("classes") == part.after.classes
+            and result.numbers.get("smallest class (k)") == part.after.smallest
             for part in self.classes
         )
 
-    def levels_section(self, *, public: bool) -> Section | None:
+    def levels_section(self, *, public: bool) -> doc.Section | None:
         """Return the level that each column was raised to; how high a hierarchy is may follow from what was taken out."""
         reached = facts.levels(self.release)
         intro = (
@@ -225,19 +211,21 @@ class RecordsView(View):
         if public:
             told = [(c, f"{int(lv)}", facts.name_level(self.release, c, int(lv)) or "-")
                     for c, lv, _, meaning in reached if meaning != facts.MIXED]  # fmt: skip
-            table = DataTable.of(["column", "level", "meaning"], told, "Level reached, by column")
-            blocks: tuple[Block, ...] = (Paragraph(intro), table)
-            return Section("Levels of detail", blocks, "levels") if told else None
+            table = doc.DataTable.of(
+                ["column", "level", "meaning"], told, "Level reached, by column"
+            )
+            blocks: tuple[doc.Block, ...] = (doc.Paragraph(intro), table)
+            return doc.Section("Levels of detail", blocks, "levels") if told else None
         rows = [(c, f"{lv:.2g} of {h}", meaning or "-") for c, lv, h, meaning in reached]
-        table = DataTable.of(["column", "level", "meaning"], rows, "Level reached, by column")
-        blocks = (Paragraph(intro), Figure(levels(reached)), table)
-        return Section("Levels of detail", blocks, "levels") if rows else None
+        table = doc.DataTable.of(["column", "level", "meaning"], rows, "Level reached, by column")
+        blocks = (doc.Paragraph(intro), doc.Figure(levels(reached)), table)
+        return doc.Section("Levels of detail", blocks, "levels") if rows else None
 
-    def columns_released_section(self) -> Section:
+    def columns_released_section(self) -> doc.Section:
         """Return the columns, their roles, and what became of them as far as the release shows it."""
         before, after = self.release.original.columns, self.release.data.columns
         told = f"{format_number(len(self.release.data))} records are released. {HOW_MANY}"
-        table = DataTable.of(
+        table = doc.DataTable.of(
             ["column", "role", "values"],
             [
                 (name, record_words.role(column), self.what_became_of(name))
@@ -245,7 +233,7 @@ class RecordsView(View):
             ],
             "Columns, their roles, and whether a step may have changed their values",
         )
-        return Section("What was changed", (Paragraph(told), table), "changes")
+        return doc.Section("What was changed", (doc.Paragraph(told), table), "changes")
 
     def what_became_of(self, column: str) -> str:
         """Return what the steps did with a column, as whoever holds the release could tell."""
@@ -265,29 +253,29 @@ class RecordsView(View):
         """Return the level of each column that was raised as a whole."""
         return facts.whole_levels(self.release)
 
-    def check_blocks(self) -> list[Block]:
+    def check_blocks(self) -> list[doc.Block]:
         """Return how a recipient checks the release, with tacit and without."""
         rerun = (
             "This compares the files with the manifest and recomputes each claim on the data file. The data "
             "holder, who has the confidential ledger and the source, can also run the plan again and obtain "
             "the same data."
         )
-        blocks = [*super().check_blocks(), Paragraph(rerun)]
+        blocks = [*super().check_blocks(), doc.Paragraph(rerun)]
         for check in record_words.sql_check(self.release):
             told = (
                 f"Without tacit: any SQL engine recomputes {check['name']}. The answer must be at least "
                 f"{check['at_least']}."
             )
-            blocks += [Paragraph(told), Code(check["query"])]
+            blocks += [doc.Paragraph(told), doc.Code(check["query"])]
         return blocks
 
-    def terms(self) -> tuple[tuple[str, Words], ...]:
+    def terms(self) -> tuple[tuple[str, doc.Words], ...]:
         """Return the terms that the report uses."""
         return record_words.glossary(self.release, [r.kind for r in self.release.after])
 
     # -- for the board ---------------------------------------------------------------------------
 
-    def board_blocks(self) -> Sequence[Section | None]:
+    def board_blocks(self) -> Sequence[doc.Section | None]:
         """Return what was suppressed and recoded, riskiest combinations, columns, and every measure."""
         return [
             self.suppressed_section(),
@@ -298,32 +286,23 @@ class RecordsView(View):
             self.utility_section(public=False),
         ]
 
-    def suppressed_section(self) -> Section:
+    def suppressed_section(self) -> doc.Section:
         """Return what was suppressed and what recoded, by column."""
         changed = None if self.counted is None else self.counted["cells"]
-        rows = [
-            (
-                c.name,
-                c.fate,
-                c.missing_before,
-                c.missing_after,
-                changed.get(c.name, 0) if c.fate == "released" and changed is not None else None,
-                c.distinct_before,
-                c.distinct_after,
-            )
-            for c in self.columns
-        ]
-        table = DataTable.of(
+
+        def row(c: Compared) -> tuple[Any, ...]:
+            known = changed if c.fate == "released" else None
+            times = None if known is None else known.get(c.name, 0)
+            missing_before, missing_after, *distinct = c.counts()
+            return (c.name, c.fate, missing_before, missing_after, times, *distinct)
+
+        table = doc.DataTable.of(
             [
-                "column",
-                "fate",
-                Column("missing before", "number"),
-                Column("missing after", "number"),
-                Column("values changed", "number"),
-                Column("distinct before", "number"),
-                Column("distinct after", "number"),
+                *("column", "fate"),
+                *doc.numbers("missing before", "missing after", "values changed"),
+                *doc.numbers("distinct before", "distinct after"),
             ],
-            rows,
+            [row(c) for c in self.columns],
             "Suppressed and recoded values, by column",
             "A suppressed value is missing afterwards; a recoded column has fewer distinct values."
             + (
@@ -335,11 +314,11 @@ class RecordsView(View):
         found = self.changes
         sentence = record_words.records_sentence(found)
         chart = column_changes((c, n, found.records_after) for c, n in found.cells.items())
-        charts = (Figure(chart),) if any(found.cells.values()) else ()
-        blocks = (Paragraph(sentence), table, *charts)
-        return Section("Suppressed and recoded", blocks, "suppressed")
+        charts = (doc.Figure(chart),) if any(found.cells.values()) else ()
+        blocks = (doc.Paragraph(sentence), table, *charts)
+        return doc.Section("Suppressed and recoded", blocks, "suppressed")
 
-    def combinations_section(self) -> Section | None:
+    def combinations_section(self) -> doc.Section | None:
         """Return the combinations of keys on which most records are unique."""
         found = facts.riskiest_combinations(self.release, MOST_COMBINATIONS)
         if not found:
@@ -348,41 +327,33 @@ class RecordsView(View):
             "Whoever knows these columns of a person may find the record. Combinations of up to three keys, "
             "those with most unique records after protection first."
         )
-        table = DataTable.of(
+        table = doc.DataTable.of(
             [
                 "columns known",
-                Column("unique before", "number"),
-                Column("unique after", "number"),
-                Column("below k before", "number"),
-                Column("below k after", "number"),
+                *doc.numbers("unique before", "unique after", "below k before", "below k after"),
             ],
             [(", ".join(c.columns), *c.unique, *c.below) for c in found],
             f"Riskiest combinations of keys; k = {found[0].k}",
         )
-        return Section("Riskiest combinations", (Paragraph(intro), table), "combinations")
+        return doc.Section("Riskiest combinations", (doc.Paragraph(intro), table), "combinations")
 
-    def columns_section(self) -> Section:
+    def columns_section(self) -> doc.Section:
         """Return each column before and after, as numbers and as a small chart."""
         kept = [c for c in self.columns if c.fate == "released"]
-        table = DataTable.of(
+        table = doc.DataTable.of(
             [
-                "column",
-                Column("distance", "number"),
-                Column("missing before", "percent"),
-                Column("after", "percent"),
-                Column("mean before", "number"),
-                Column("after", "number"),
-                Column("sd before", "number"),
-                Column("after", "number"),
+                *("column", *doc.numbers("distance")),
+                *(doc.Column("missing before", "percent"), doc.Column("after", "percent")),
+                *doc.numbers("mean before", "after", "sd before", "after"),
             ],
             [c.row() for c in kept],
             "Columns before and after protection",
             "Distance between the two distributions, from 0 (the same) to 1: Kolmogorov's for numbers, half the "
             "sum of the differences of shares for categories. A recoded column has other categories: 1.",
         )
-        charts = tuple(Figure(column_chart(c.name, c.bins), small=True) for c in kept if c.bins)
-        gallery = (Gallery(charts),) if charts else ()
-        return Section("Columns before and after", (table, *gallery), "columns")
+        charts = tuple(doc.Figure(column_chart(c.name, c.bins), small=True) for c in kept if c.bins)
+        gallery = (doc.Gallery(charts),) if charts else ()
+        return doc.Section("Columns before and after", (table, *gallery), "columns")
 
 
 @view_class.register
@@ -391,7 +362,7 @@ def _(data: Microdata) -> type[View]:
     return RecordsView
 
 
-def class_section(i: int, part: facts.ClassSizes, *, public: bool) -> Section:
+def class_section(i: int, part: facts.ClassSizes, *, public: bool) -> doc.Section:
     """Return the class sizes of one quasi-identifier before and after; the first is explained at length."""
     columns = ", ".join(part.columns)
     told = f"A class is the group of records that are alike on {columns}."
@@ -404,12 +375,16 @@ def class_section(i: int, part: facts.ClassSizes, *, public: bool) -> Section:
     if public:
         sizes = {size: size * n for size, n in part.after.items()}
         chart = class_sizes(sizes, k=part.k, title=title, subtitle=columns)
-        value = [Column("value", "number")]
         rows: list[Any] = [(what, now) for what, _, now in part.rows()]
-        table = DataTable.of(["measure", *value], rows, "Classes of the released records")
+        heads = ["measure", *doc.numbers("value")]
+        table = doc.DataTable.of(heads, rows, "Classes of the released records")
     else:
         chart = class_sizes_before_after(
             part.before, part.after, k=part.k, title=title, subtitle=columns
         )
-        table = DataTable.of(["measure", *BOTH], part.rows(), "Before and after protection")
-    return Section(f"Class sizes on {part.name}", (Paragraph(told), Figure(chart), table))
+        table = doc.DataTable.of(
+            ["measure", *doc.numbers("before", "after")], part.rows(), "Before and after protection"
+        )
+    return doc.Section(
+        f"Class sizes on {part.name}", (doc.Paragraph(told), doc.Figure(chart), table)
+    )

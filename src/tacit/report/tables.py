@@ -14,20 +14,8 @@ import numpy as np
 from tacit.data.table import Table
 from tacit.plot.families import bars
 from tacit.plot.pattern import CHANGED, EMPTY, HIDDEN, PUBLISHED, pattern_map
+from tacit.report import document as doc
 from tacit.report import words
-from tacit.report.document import (
-    Block,
-    Cell,
-    Code,
-    Column,
-    DataTable,
-    Figure,
-    Mark,
-    Paragraph,
-    Row,
-    Section,
-    Tile,
-)
 from tacit.report.view import View, view_class
 from tacit.result import format_number
 
@@ -48,21 +36,23 @@ class TableView(View):
 
     # -- the first page --------------------------------------------------------------------------
 
-    def tiles(self, *, public: bool) -> list[Tile]:
+    def tiles(self, *, public: bool) -> list[doc.Tile]:
         """Return the few numbers at the top; how many cells were moved is not for the public."""
         table = self.table
         full, hidden = int((~table.marked_empty).sum()), int(table.hidden.sum())
         share = words.percent(hidden / full) if full else ""
         shown = [
-            Tile(format_number(len(table)), "cells", f"{format_number(len(table) - full)} empty"),
-            Tile(format_number(hidden), "hidden", share),
+            doc.Tile(
+                format_number(len(table)), "cells", f"{format_number(len(table) - full)} empty"
+            ),
+            doc.Tile(format_number(hidden), "hidden", share),
         ]
         if table.changed is not None and not public:
             moved = int(is_moved(table).sum())
-            shown.append(Tile(format_number(moved), "published with another value"))
+            shown.append(doc.Tile(format_number(moved), "published with another value"))
         if table.interval is not None:
             n = int(np.isfinite(table.interval).all(axis=1).sum())
-            shown.append(Tile(format_number(n), "published as an interval"))
+            shown.append(doc.Tile(format_number(n), "published as an interval"))
         return shown
 
     def size(self) -> str:
@@ -115,29 +105,31 @@ class TableView(View):
 
     # -- for the public --------------------------------------------------------------------------
 
-    def opening(self) -> Sequence[Section | None]:
+    def opening(self) -> Sequence[doc.Section | None]:
         """Return the table as published, and the map of it."""
-        dimensions = DataTable.of(
-            ["dimension", Column("codes", "number"), "shape"],
+        dimensions = doc.DataTable.of(
+            ["dimension", *doc.numbers("codes"), "shape"],
             [(d.name, len(d), shape_words(d)) for d in self.table.dimensions],
             f"{self.table.response} by these dimensions",
         )
         published = grid(self.table)
-        blocks: list[Block] = [dimensions, *([published] if published else [])]
+        blocks: list[doc.Block] = [dimensions, *([published] if published else [])]
         drawn = picture(self.table, public=True)
-        return [Section("The table", (*blocks, *([Figure(drawn)] if drawn else [])), "table")]
+        return [
+            doc.Section("The table", (*blocks, *([doc.Figure(drawn)] if drawn else [])), "table")
+        ]
 
-    def public_blocks(self) -> Sequence[Section | None]:
+    def public_blocks(self) -> Sequence[doc.Section | None]:
         """Return which measures stay with the data holder: a table holds its true values, and they look at them."""
         return [self.withheld_section()]
 
-    def check_blocks(self) -> list[Block]:
+    def check_blocks(self) -> list[doc.Block]:
         """Return how the release is checked."""
         return [
-            Paragraph(
+            doc.Paragraph(
                 (
                     "The file ",
-                    Mark("manifest.json", "code"),
+                    doc.Mark("manifest.json", "code"),
                     (
                         " beside this report lists the SHA-256 of every file. The data holder, who has the "
                         "confidential folder, can recompute the claims on the full table and run the plan "
@@ -145,12 +137,12 @@ class TableView(View):
                     ),
                 )
             ),
-            Code("tacit verify ."),
+            doc.Code("tacit verify ."),
         ]
 
     # -- for the board ---------------------------------------------------------------------------
 
-    def board_blocks(self) -> Sequence[Section | None]:
+    def board_blocks(self) -> Sequence[doc.Section | None]:
         """Return the cells by status and level, what each code lost, and every measure."""
         return [
             self.status_section(),
@@ -159,22 +151,22 @@ class TableView(View):
             *self.measured_blocks(public=False),
         ]
 
-    def status_section(self) -> Section:
+    def status_section(self) -> doc.Section:
         """Return how many cells have which status, before and after protection."""
         old, new = self.release.original.tally(), self.table.tally()
         rows = [(s, old.get(s, 0), new.get(s, 0)) for s in dict.fromkeys([*old, *new])]
-        table = DataTable.of(
-            ["status", Column("before", "number"), Column("after", "number")],
+        table = doc.DataTable.of(
+            ["status", *doc.numbers("before", "after")],
             rows,
             "Cells by status, after the rules and after protection",
         )
-        return Section(
+        return doc.Section(
             "Suppressed and changed",
-            (table, Figure(picture(self.table, public=False))),
+            (table, doc.Figure(picture(self.table, public=False))),
             "suppressed",
         )
 
-    def riskiest_section(self) -> Section | None:
+    def riskiest_section(self) -> doc.Section | None:
         """Return the levels of the table with most unsafe cells."""
         judged = self.release.original
         # A table that was recoded has other cells than the one that was judged.
@@ -190,23 +182,21 @@ class TableView(View):
         if not rows:
             return None
         rows.sort(key=lambda row: -row[-1])
-        table = DataTable.of(
+        table = doc.DataTable.of(
             [
                 "levels",
-                Column("cells", "number"),
-                Column("unsafe", "number"),
-                Column("hidden", "number"),
-                Column("share unsafe", "percent"),
+                *doc.numbers("cells", "unsafe", "hidden"),
+                doc.Column("share unsafe", "percent"),
             ],
             rows,
             "Unsafe and hidden cells by combination of levels; level 0 is the total of a dimension",
         )
-        return Section("Riskiest combinations", (table,), "combinations")
+        return doc.Section("Riskiest combinations", (table,), "combinations")
 
-    def codes_section(self) -> Section | None:
+    def codes_section(self) -> doc.Section | None:
         """Return, for each dimension, the codes that lost most cells."""
         parts = [code_table(self.table, i) for i in range(len(self.table.dimensions))]
-        return Section("Codes before and after", tuple(parts), "columns") if parts else None
+        return doc.Section("Codes before and after", tuple(parts), "columns") if parts else None
 
 
 @view_class.register
@@ -281,7 +271,7 @@ def by_levels(table: Table) -> Iterator[tuple[str, Any]]:
         yield ", ".join(f"{d.name} {int(at)}" for d, at in pairs), (depth == levels).all(axis=1)
 
 
-def code_table(table: Table, i: int, most: int = 25) -> DataTable:
+def code_table(table: Table, i: int, most: int = 25) -> doc.DataTable:
     """Return the codes of a dimension by the share of their cells that is hidden or changed."""
     dimension = table.dimensions[i]
     touched, full = table.hidden | is_moved(table), ~table.empty
@@ -293,12 +283,11 @@ def code_table(table: Table, i: int, most: int = 25) -> DataTable:
             rows.append((label(dimension, code), n, lost, lost / n))
     rows.sort(key=lambda row: -row[-1])
     cut = "" if len(rows) <= most else f"; the {most} that lost most of {len(rows)}"
-    return DataTable.of(
+    return doc.DataTable.of(
         [
             dimension.name,
-            Column("cells", "number"),
-            Column("hidden or changed", "number"),
-            Column("share", "percent"),
+            *doc.numbers("cells", "hidden or changed"),
+            doc.Column("share", "percent"),
         ],
         rows[:most],
         f"Codes of {dimension.name}{cut}",
@@ -308,7 +297,7 @@ def code_table(table: Table, i: int, most: int = 25) -> DataTable:
 # -- the published table -------------------------------------------------------------------------------
 
 
-def grid(table: Table) -> DataTable | None:
+def grid(table: Table) -> doc.DataTable | None:
     """Return a small one- or two-way table as published."""
     if not table.is_product or len(table.shape) > 2:
         return None
@@ -323,17 +312,14 @@ def grid(table: Table) -> DataTable | None:
     ends = None if table.interval is None else table.interval.reshape(*array.shape, 2)
     rows = []
     for i, code in enumerate(names):
-        cells: list[Cell] = [
+        cells: list[doc.Cell] = [
             cell_words(array[i, j], bool(empty[i, j]), None if ends is None else ends[i, j])
             for j in range(array.shape[1])
         ]
         name = label(table.dimensions[0], code) if two else code
-        rows.append(Row((name, *cells), strong=int(depth[i]) == 0, indent=int(depth[i])))
-    return DataTable.of(
-        [
-            table.dimensions[0].name if two else "",
-            *(Column(c, "number") for c in table.dimensions[-1].codes),
-        ],
+        rows.append(doc.Row((name, *cells), strong=int(depth[i]) == 0, indent=int(depth[i])))
+    return doc.DataTable.of(
+        [table.dimensions[0].name if two else "", *doc.numbers(*table.dimensions[-1].codes)],
         rows,
         f"{table.response} as published: x is hidden, - is empty",
     )
@@ -345,10 +331,10 @@ def label(dimension: Any, code: str) -> str:
     return f"{code} {name}" if name and name != code else code
 
 
-def cell_words(value: float, empty: bool, interval: Any) -> str | Mark:
+def cell_words(value: float, empty: bool, interval: Any) -> str | doc.Mark:
     """Return what is published of one cell."""
     if np.isnan(value):
         if interval is not None and np.isfinite(interval).all():
             return f"{format_number(float(interval[0]))} to {format_number(float(interval[1]))}"
-        return Mark("x", "flag")
+        return doc.Mark("x", "flag")
     return "-" if empty else f"{value:,.10g}"

@@ -13,18 +13,8 @@ from typing import Any
 
 from tacit.data.corpus import Corpus
 from tacit.plot.families import bars
+from tacit.report import document as doc
 from tacit.report import words
-from tacit.report.document import (
-    Column,
-    DataTable,
-    Figure,
-    Mark,
-    Paragraph,
-    Section,
-    Tile,
-    Words,
-    section,
-)
 from tacit.report.view import View, view_class
 from tacit.result import format_number
 
@@ -80,24 +70,24 @@ class TextsView(View):
 
     # -- the first page --------------------------------------------------------------------------
 
-    def tiles(self, *, public: bool) -> list[Tile]:
+    def tiles(self, *, public: bool) -> list[doc.Tile]:
         """Return the few numbers at the top; how much was replaced is not for the public."""
         data: Corpus = self.release.data
         shown = [
-            Tile(format_number(len(data)), "texts released", f"{data.characters:,} characters")
+            doc.Tile(format_number(len(data)), "texts released", f"{data.characters:,} characters")
         ]
         if public:
             return shown
         total = sum(self.found["found"].values())
         shown.append(
-            Tile(format_number(total), "places replaced", f"{len(self.found['found'])} kinds")
+            doc.Tile(format_number(total), "places replaced", f"{len(self.found['found'])} kinds")
         )
         kept = [r for r in self.release.after if r.kind == "text_utility"][:1]
-        shown += [Tile(words.percent(r.value), "of medical terms kept") for r in kept]
+        shown += [doc.Tile(words.percent(r.value), "of medical terms kept") for r in kept]
         risk = [r for r in self.release.after if r.kind == "text_risk"][:1]
         note = "by the certainties of what stayed"
         return shown + [
-            Tile(words.percent(r.value), "of texts may have something left", note) for r in risk
+            doc.Tile(words.percent(r.value), "of texts may have something left", note) for r in risk
         ]
 
     def lost(self) -> list[str]:
@@ -118,26 +108,30 @@ class TextsView(View):
 
     # -- the body --------------------------------------------------------------------------------
 
-    def opening(self) -> Sequence[Section | None]:
+    def opening(self) -> Sequence[doc.Section | None]:
         """Return that places were replaced: how many would tell which of them are the writer's own."""
-        return [Section("What was found", (Paragraph(REPLACED),), "found") if self.steps else None]
+        return [
+            doc.Section("What was found", (doc.Paragraph(REPLACED),), "found")
+            if self.steps
+            else None
+        ]
 
-    def public_blocks(self) -> Sequence[Section | None]:
+    def public_blocks(self) -> Sequence[doc.Section | None]:
         """Return examples, and what was measured and stays inside."""
         return [self.examples_section(), *super().public_blocks()]
 
-    def board_blocks(self) -> Sequence[Section | None]:
+    def board_blocks(self) -> Sequence[doc.Section | None]:
         """Return every count, examples, risk and utility."""
         return [self.found_section(), self.examples_section(), *super().board_blocks()]
 
-    def found_section(self) -> Section | None:
+    def found_section(self) -> doc.Section | None:
         """Return counts by kind and by certainty."""
         told = self.found
         if not self.steps:
             return None
         kinds = sorted(told["found"], key=lambda k: -told["found"][k])
-        by_kind = DataTable.of(
-            ["kind", Column("replaced", "number"), Column("left, uncertain", "number")],
+        by_kind = doc.DataTable.of(
+            ["kind", *doc.numbers("replaced", "left, uncertain")],
             [
                 (k, format_number(told["found"][k]), format_number(told["uncertain"].get(k, 0)))
                 for k in kinds
@@ -149,8 +143,8 @@ class TextsView(View):
             title="Places replaced, by kind",
             y="places",
         )
-        by_certainty = DataTable.of(
-            ["certainty", Column("replaced", "number")],
+        by_certainty = doc.DataTable.of(
+            ["certainty", *doc.numbers("replaced")],
             [(k, format_number(n)) for k, n in sorted(told["certainty"].items())],
             "What was replaced, by certainty",
         )
@@ -158,16 +152,16 @@ class TextsView(View):
             f"In {format_number(told['texts'])} texts, places that identify people were found and replaced. A certainty "
             "adds up the evidence for a place; what stays below the threshold is left, and listed for review."
         )
-        return section(
+        return doc.section(
             "What was found",
-            Paragraph(intro),
+            doc.Paragraph(intro),
             by_kind,
-            Figure(chart) if kinds else None,
+            doc.Figure(chart) if kinds else None,
             by_certainty,
             key="found",
         )
 
-    def examples_section(self) -> Section | None:
+    def examples_section(self) -> doc.Section | None:
         """Return generated letters before and after, what was replaced marked."""
         made = generated_examples(self.release.plan)
         if not made:
@@ -177,14 +171,14 @@ class TextsView(View):
             "release, and none of its source, stands here."
         )
         rows = [(before, after) for before, after in made]
-        table = DataTable.of(
+        table = doc.DataTable.of(
             ["generated letter, places that are replaced marked", "the same letter, replaced"],
             rows,
             "Generated examples",
         )
-        return Section("Examples", (Paragraph(intro), table), "examples")
+        return doc.Section("Examples", (doc.Paragraph(intro), table), "examples")
 
-    def terms(self) -> tuple[tuple[str, Words], ...]:
+    def terms(self) -> tuple[tuple[str, doc.Words], ...]:
         """Return the terms that the report uses."""
         return (
             (
@@ -234,7 +228,7 @@ def remarks_on(steps: Sequence[Any], waiting: str) -> list[str]:
     return remarks
 
 
-def generated_examples(plan: Any) -> list[tuple[Words, Words]]:
+def generated_examples(plan: Any) -> list[tuple[doc.Words, doc.Words]]:
     """Return generated letters with marks, and the same letters scrubbed with the plan's settings."""
     from tacit.examples.letters import all_families
 
@@ -264,13 +258,13 @@ def shorten(text: str) -> str:
     return text[: end if end > 0 else LONGEST]
 
 
-def mark_words(text: str, spans: Sequence[Any]) -> Words:
+def mark_words(text: str, spans: Sequence[Any]) -> doc.Words:
     """Return a text with its spans marked."""
-    parts: list[str | Mark] = []
+    parts: list[str | doc.Mark] = []
     at = 0
     for span in sorted(spans):
         if span.start >= at:
-            parts += [text[at : span.start], Mark(text[span.start : span.end], "flag")]
+            parts += [text[at : span.start], doc.Mark(text[span.start : span.end], "flag")]
             at = span.end
     return tuple(p for p in (*parts, text[at:].rstrip()) if p)
 

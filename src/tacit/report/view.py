@@ -14,22 +14,8 @@ from typing import Any
 
 from tacit.plot.chart import Chart
 from tacit.registry import lookup
+from tacit.report import document as doc
 from tacit.report import words
-from tacit.report.document import (
-    Block,
-    Callout,
-    Code,
-    Column,
-    DataTable,
-    Figure,
-    ItemList,
-    Mark,
-    Paragraph,
-    Point,
-    Section,
-    Tile,
-    Words,
-)
 from tacit.report.public_figures import (
     is_public,
     public_attention,
@@ -103,11 +89,11 @@ class View:
 
     # -- the first page --------------------------------------------------------------------------
 
-    def tiles(self, *, public: bool) -> list[Tile]:
+    def tiles(self, *, public: bool) -> list[doc.Tile]:
         """Return the few numbers at the top."""
         del public
         done, claims = len(self.release.history), len(self.release.claims)
-        return [Tile(str(done), "steps of protection"), Tile(str(claims), "claims")]
+        return [doc.Tile(str(done), "steps of protection"), doc.Tile(str(claims), "claims")]
 
     def size(self) -> str:
         """Return what is released, in a sentence."""
@@ -127,19 +113,19 @@ class View:
 
     # -- the body --------------------------------------------------------------------------------
 
-    def opening(self) -> Sequence[Section | None]:
+    def opening(self) -> Sequence[doc.Section | None]:
         """Return the sections that show what is released."""
         return ()
 
-    def public_blocks(self) -> Sequence[Section | None]:
+    def public_blocks(self) -> Sequence[doc.Section | None]:
         """Return what was measured, as far as the public may know it."""
         return self.measured_blocks(public=True)
 
-    def board_blocks(self) -> Sequence[Section | None]:
+    def board_blocks(self) -> Sequence[doc.Section | None]:
         """Return what only the board may see: losses and risks in detail, and every number measured."""
         return self.measured_blocks(public=False)
 
-    def measured_blocks(self, *, public: bool) -> list[Section | None]:
+    def measured_blocks(self, *, public: bool) -> list[doc.Section | None]:
         """Return what the kind itself has to say, then risk and utility."""
         own = self.release.kind.report_blocks(self.release, "public" if public else "board")
         return [
@@ -149,34 +135,34 @@ class View:
             self.withheld_section() if public else None,
         ]
 
-    def withheld_section(self) -> Section | None:
+    def withheld_section(self) -> doc.Section | None:
         """Return what was measured and is not for the public, and why."""
         found = withheld_measures(self.release)
-        told = (Paragraph(words.WITHHELD), ItemList(tuple(found)))
-        return Section("Measured and withheld", told, "withheld") if found else None
+        told = (doc.Paragraph(words.WITHHELD), doc.ItemList(tuple(found)))
+        return doc.Section("Measured and withheld", told, "withheld") if found else None
 
-    def check_blocks(self) -> list[Block]:
+    def check_blocks(self) -> list[doc.Block]:
         """Return how a recipient checks the release."""
         return [
-            Paragraph(
+            doc.Paragraph(
                 (
                     "The file ",
-                    Mark("manifest.json", "code"),
+                    doc.Mark("manifest.json", "code"),
                     " beside this report lists the SHA-256 of every file, and ",
-                    Mark("statement.json", "code"),
+                    doc.Mark("statement.json", "code"),
                     " the claims in a form that a program can check. With tacit, in the folder of this report:",
                 )
             ),
-            Code("tacit verify ."),
+            doc.Code("tacit verify ."),
         ]
 
-    def terms(self) -> tuple[tuple[str, Words], ...]:
+    def terms(self) -> tuple[tuple[str, doc.Words], ...]:
         """Return the terms that the report uses, with what they mean."""
         return ()
 
     # -- results ---------------------------------------------------------------------------------
 
-    def results_section(self, title: str, family: str, *, public: bool) -> Section | None:
+    def results_section(self, title: str, family: str, *, public: bool) -> doc.Section | None:
         """Return every result of a family, before and after."""
         panel = self.release.panel(family)
         parts = [
@@ -184,16 +170,16 @@ class View:
             for key, result in panel.after.items()
             if not public or (is_public(self.release, result) and not self.told_already(result))
         ]
-        return Section(title, tuple(parts), family) if parts else None
+        return doc.Section(title, tuple(parts), family) if parts else None
 
-    def result_section(self, result: Result, before: Result | None, *, public: bool) -> Section:
+    def result_section(self, result: Result, before: Result | None, *, public: bool) -> doc.Section:
         """Return one result: what it means, its numbers, its charts; to the public nothing of what was before."""
         compared = before is not None and not public
         rows = list(numbers_of(result, before))
-        value = [Column("before", "number"), Column("after", "number")]
+        heads = doc.numbers("before", "after") if compared else doc.numbers("value")
         alone = "Measured on the released data"
-        table = DataTable.of(
-            ["measure", *(value if compared else [Column("value", "number")])],
+        table = doc.DataTable.of(
+            ["measure", *heads],
             [r if compared else (r[0], r[2]) for r in rows],
             "Before and after protection"
             if compared
@@ -201,7 +187,9 @@ class View:
         )
         charts = [] if self.told_already(result) else charts_of(result)
         explanation = result.explanation or f"{lookup(result.kind).title()}."
-        return Section(result.title, (Paragraph(explanation), table, *(Figure(c) for c in charts)))
+        return doc.Section(
+            result.title, (doc.Paragraph(explanation), table, *(doc.Figure(c) for c in charts))
+        )
 
     def told_already(self, result: Result) -> bool:
         """Return True for a result that another part of the report tells."""
@@ -238,11 +226,12 @@ def view_of(release: Any) -> View:
 # -- the judgement -----------------------------------------------------------------------------------
 
 
-def judge(view: View, *, public: bool) -> Callout:
+def judge(view: View, *, public: bool) -> doc.Callout:
     """Return the box at the top: do the claims hold, and what tempers them."""
     mood, title = choose_verdict(view, public=public)
     points = tuple(
-        Point((Mark(claim.name), f". {claim.sentence}"), claim.holds) for claim in view.claims
+        doc.Point((doc.Mark(claim.name), f". {claim.sentence}"), claim.holds)
+        for claim in view.claims
     )
     note = (
         f"Each claim was recomputed from its definition on {view.judged_on}, apart from the methods that made it."
@@ -250,7 +239,7 @@ def judge(view: View, *, public: bool) -> Callout:
         else "The steps of this release guarantee nothing by themselves. Judge it by the measured risk below."
     )
     told = (*view.cautions(), *view.missed(public=public), *view.noted(public=public))
-    return Callout(mood, title, told, points, note)
+    return doc.Callout(mood, title, told, points, note)
 
 
 #: Claims that keep others from being undone, and protect nobody by themselves.
@@ -316,11 +305,11 @@ def charts_of(result: Result) -> list[Chart]:
 def is_blank(chart: Chart) -> bool:
     """Return True for a chart on which every number is nought: the table says it better."""
     data = chart.spec.get("data", {})
-    numbers = [
+    found = [
         value
         for row in data.get("values", ())
         if isinstance(row, Mapping)
         for value in row.values()
         if isinstance(value, int | float) and not isinstance(value, bool)
     ]
-    return bool(numbers) and not any(numbers)
+    return bool(found) and not any(found)

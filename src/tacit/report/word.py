@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import io
 from typing import Any
 
@@ -11,26 +10,8 @@ from tacit.errors import require
 from tacit.plot.chart import drawable_text as clean
 from tacit.plot.drawing import NotDrawn
 from tacit.plot.svg import size_of
+from tacit.report import document as doc
 from tacit.report.charts import without_title
-from tacit.report.document import (
-    Block,
-    Callout,
-    Code,
-    DataTable,
-    Definitions,
-    Document,
-    Figure,
-    Gallery,
-    Heading,
-    ItemList,
-    Mark,
-    PageBreak,
-    Paragraph,
-    Section,
-    Tiles,
-    Words,
-    parts,
-)
 
 #: Colours of moods and of soft text; the width of the page in centimetres; columns that fit on it.
 COLOURS = {
@@ -48,7 +29,7 @@ TALL = 22
 PIXELS = 40
 
 
-def render_word(document: Document) -> bytes:
+def render_word(document: doc.Document) -> bytes:
     """Return a document as a Word file."""
     try:
         import docx
@@ -61,13 +42,13 @@ def render_word(document: Document) -> bytes:
     for block in document.blocks:
         writer.write(block, 1)
     closing = f"Made with tacit {tacit.__version__} on {document.day}. {document.footer}"
-    writer.paragraph(Mark(closing, "soft"))
+    writer.paragraph(doc.Mark(closing, "soft"))
     out = io.BytesIO()
     file.save(out)
     return out.getvalue()
 
 
-def set_up(file: Any, document: Document) -> None:
+def set_up(file: Any, document: doc.Document) -> None:
     """Set page, fonts, language and properties."""
     from docx.shared import Cm, Pt
 
@@ -95,181 +76,152 @@ class Writer:
     def __init__(self, file: Any) -> None:
         self.file = file
 
-    def opening(self, document: Document) -> None:
+    def opening(self, document: doc.Document) -> None:
         """Write the title and the facts below it."""
         kind = f"{document.subtitle} · confidential" if document.confidential else document.subtitle
         colour(self.file.add_paragraph().add_run(clean(kind)), "blue").bold = True
         self.file.add_heading(clean(document.title), level=0)
-        self.paragraph(Mark(" · ".join((document.day, *document.about)), "soft"))
+        self.paragraph(doc.Mark(" · ".join((document.day, *document.about)), "soft"))
 
-    def write(self, block: Block, level: int) -> None:
-        """Write one block; sections write their own."""
-        if isinstance(block, Section):
-            self.file.add_heading(clean(block.title), level=min(level, 9))
-            for part in block.blocks:
-                self.write(part, level + 1)
-        else:
-            draw(block, self, level)
-
-    def paragraph(self, words: Words, style: str | None = None, place: Any = None) -> Any:
+    def paragraph(self, words: doc.Words, style: str | None = None, place: Any = None) -> Any:
         """Write a paragraph, by default at the end of the file."""
         made = (place or self.file).add_paragraph(style=style)
         fill(made, words)
         return made
 
+    def write(self, block: doc.Block, level: int) -> None:
+        """Write one block; sections write their own."""
+        match block:
+            case doc.Section():
+                self.file.add_heading(clean(block.title), level=min(level, 9))
+                for part in block.blocks:
+                    self.write(part, level + 1)
+            case doc.Heading():
+                self.file.add_heading(clean(block.text), level=min(level, 9))
+            case doc.Paragraph():
+                self.paragraph(softened(block.words) if block.soft else block.words)
+            case doc.Callout():
+                self.callout(block, level)
+            case doc.Tiles():
+                self.tiles(block)
+            case doc.DataTable():
+                for table in block.split(MOST_COLUMNS):
+                    self.table(table)
+            case doc.Figure():
+                self.figure(block)
+            case doc.Gallery():
+                for figure in block.figures:
+                    self.figure(figure)
+            case doc.ItemList():
+                for words in block.items:
+                    self.paragraph(words, "List Number" if block.ordered else "List Bullet")
+            case doc.Definitions():
+                self.definitions(block)
+            case doc.Code():
+                self.paragraph(doc.Mark(block.text, "code"))
+            case doc.PageBreak():
+                self.file.add_page_break()
+            case _:
+                raise TypeError(f"{type(block).__name__} cannot be written at level {level}")
 
-@functools.singledispatch
-def draw(block: Any, to: Writer, level: int) -> None:
-    """Write one block."""
-    raise TypeError(f"{type(block).__name__} cannot be written at level {level} of {to.file!r}")
+    def callout(self, block: doc.Callout, level: int) -> None:
+        """Write a box that judges."""
+        cell = self.file.add_table(rows=1, cols=1).rows[0].cells[0]
+        shade(cell, GROUNDS[block.mood], COLOURS[block.mood])
+        head = cell.paragraphs[0]
+        head.style = self.file.styles[f"Heading {min(level, 9)}"]
+        colour(head.add_run(clean(block.title)), block.mood)
+        for sentence in block.sentences:
+            self.paragraph(sentence, place=cell)
+        for point in block.points:
+            sign = {True: "✓ holds: ", False: "✗ does not hold: ", None: ""}[point.holds]
+            made = cell.add_paragraph()
+            colour(made.add_run(sign), "good" if point.holds else "bad").bold = True
+            fill(made, point.words)
+        if block.note:
+            self.paragraph(doc.Mark(block.note, "soft"), place=cell)
+        self.file.add_paragraph()
 
+    def tiles(self, block: doc.Tiles) -> None:
+        """Write key figures beside each other."""
+        from docx.shared import Pt
 
-@draw.register
-def _(block: Heading, to: Writer, level: int) -> None:
-    to.file.add_heading(clean(block.text), level=min(level, 9))
+        if not block.tiles:
+            return
+        cells = self.file.add_table(rows=1, cols=len(block.tiles)).rows[0].cells
+        for cell, tile in zip(cells, block.tiles, strict=True):
+            run = cell.paragraphs[0].add_run(clean(tile.number))
+            run.bold, run.font.size = True, Pt(16)
+            note = ("\n", doc.Mark(tile.note, "soft")) if tile.note else ()
+            self.paragraph((tile.what, *note), place=cell)
 
+    def table(self, block: doc.DataTable) -> None:
+        """Write a table with a caption above it and a header row that is repeated on every page."""
+        from docx.shared import Pt
 
-@draw.register
-def _(block: Paragraph, to: Writer, level: int) -> None:
-    del level
-    words: Words = block.words
-    if block.soft:
-        words = tuple(Mark(p, "soft") if isinstance(p, str) else p for p in parts(block.words))
-    to.paragraph(words)
+        self.paragraph(block.caption, style="Caption").paragraph_format.keep_with_next = True
+        table = self.file.add_table(rows=1 + len(block.rows), cols=len(block.columns))
+        table.style = self.file.styles["Table Grid"]
+        grid = [list(row.cells) for row in table.rows]
+        header = table.rows[0]._tr.get_or_add_trPr()
+        header.append(element("w:tblHeader", {"w:val": "true"}))
+        for cell, column in zip(grid[0], block.columns, strict=True):
+            write_cell(cell, doc.Mark(column.title), column.side, Pt(9))
+            shade(cell, "F5F7F9", "D5DBE1")
+        for cells, row in zip(grid[1:], block.rows, strict=True):
+            for i, (cell, (column, words)) in enumerate(zip(cells, block.words(row), strict=True)):
+                text = tuple(
+                    doc.Mark(p) if row.strong and isinstance(p, str) else p
+                    for p in doc.parts(words)
+                )
+                write_cell(cell, text, column.side, Pt(9))
+                if i == 0 and row.indent:
+                    cell.paragraphs[0].paragraph_format.left_indent = Pt(8 * row.indent)
+        self.paragraph(doc.Mark(block.note, "soft") if block.note else "")
 
+    def figure(self, block: doc.Figure) -> None:
+        """Write a chart as a picture under its title."""
+        from docx.shared import Cm
 
-@draw.register
-def _(block: Callout, to: Writer, level: int) -> None:
-    cell = to.file.add_table(rows=1, cols=1).rows[0].cells[0]
-    shade(cell, GROUNDS[block.mood], COLOURS[block.mood])
-    head = cell.paragraphs[0]
-    head.style = to.file.styles[f"Heading {min(level, 9)}"]
-    colour(head.add_run(clean(block.title)), block.mood)
-    for sentence in block.sentences:
-        to.paragraph(sentence, place=cell)
-    for point in block.points:
-        sign = {True: "✓ holds: ", False: "✗ does not hold: ", None: ""}[point.holds]
-        mood = "good" if point.holds else "bad"
-        made = cell.add_paragraph()
-        colour(made.add_run(sign), mood).bold = True
-        fill(made, point.words)
-    if block.note:
-        to.paragraph(Mark(block.note, "soft"), place=cell)
-    to.file.add_paragraph()
+        found = without_title(block.chart)
+        caption: tuple[str | doc.Mark, ...] = (doc.Mark(found.title),)
+        if found.subtitle:
+            caption = (*caption, "\n", doc.Mark(found.subtitle, "soft"))
+        if found.title:
+            self.paragraph(caption).paragraph_format.keep_with_next = True
+        try:
+            width, height = size_of(found.chart.svg())
+            drawn = io.BytesIO(found.chart.png())
+        except NotDrawn as error:
+            self.paragraph(doc.Mark(str(error), "soft"))
+            return
+        fits = min(width / PIXELS, PAGE, TALL * width / height)
+        described = self.file.add_picture(drawn, width=Cm(fits))._inline.docPr
+        described.set("descr", clean(block.chart.alt))
+        described.set("title", clean(found.title))
 
+    def definitions(self, block: doc.Definitions) -> None:
+        """Write terms and what they mean."""
+        from docx.shared import Cm
 
-@draw.register
-def _(block: Tiles, to: Writer, level: int) -> None:
-    del level
-    from docx.shared import Pt
-
-    if not block.tiles:
-        return
-    cells = to.file.add_table(rows=1, cols=len(block.tiles)).rows[0].cells
-    for cell, tile in zip(cells, block.tiles, strict=True):
-        run = cell.paragraphs[0].add_run(clean(tile.number))
-        run.bold, run.font.size = True, Pt(16)
-        to.paragraph(
-            (tile.what, "\n", Mark(tile.note, "soft")) if tile.note else tile.what, place=cell
-        )
-
-
-@draw.register
-def _(block: DataTable, to: Writer, level: int) -> None:
-    del level
-    for part in block.split(MOST_COLUMNS):
-        draw_table(part, to)
-
-
-def draw_table(block: DataTable, to: Writer) -> None:
-    """Write a table with a caption above it and a header row that is repeated on every page."""
-    from docx.shared import Pt
-
-    to.paragraph(block.caption, style="Caption").paragraph_format.keep_with_next = True
-    table = to.file.add_table(rows=1 + len(block.rows), cols=len(block.columns))
-    table.style = to.file.styles["Table Grid"]
-    grid = [list(row.cells) for row in table.rows]
-    header = table.rows[0]._tr.get_or_add_trPr()
-    header.append(element("w:tblHeader", {"w:val": "true"}))
-    for cell, column in zip(grid[0], block.columns, strict=True):
-        write_cell(cell, Mark(column.title), column.side, Pt(9))
-        shade(cell, "F5F7F9", "D5DBE1")
-    for cells, row in zip(grid[1:], block.rows, strict=True):
-        for i, (cell, (column, words)) in enumerate(zip(cells, block.words(row), strict=True)):
-            text = tuple(Mark(p) if row.strong and isinstance(p, str) else p for p in parts(words))
-            write_cell(cell, text, column.side, Pt(9))
-            if i == 0 and row.indent:
-                cell.paragraphs[0].paragraph_format.left_indent = Pt(8 * row.indent)
-    to.paragraph(Mark(block.note, "soft") if block.note else "")
-
-
-@draw.register
-def _(block: Figure, to: Writer, level: int) -> None:
-    del level
-    from docx.shared import Cm
-
-    found = without_title(block.chart)
-    caption: tuple[str | Mark, ...] = (Mark(found.title),)
-    if found.subtitle:
-        caption = (*caption, "\n", Mark(found.subtitle, "soft"))
-    if found.title:
-        to.paragraph(caption).paragraph_format.keep_with_next = True
-    try:
-        width, height = size_of(found.chart.svg())
-        drawn = io.BytesIO(found.chart.png())
-    except NotDrawn as error:
-        to.paragraph(Mark(str(error), "soft"))
-        return
-    fits = min(width / PIXELS, PAGE, TALL * width / height)
-    picture = to.file.add_picture(drawn, width=Cm(fits))
-    described = picture._inline.docPr
-    described.set("descr", clean(block.chart.alt))
-    described.set("title", clean(found.title))
-
-
-@draw.register
-def _(block: Gallery, to: Writer, level: int) -> None:
-    for figure in block.figures:
-        draw(figure, to, level)
-
-
-@draw.register
-def _(block: ItemList, to: Writer, level: int) -> None:
-    del level
-    for words in block.items:
-        to.paragraph(words, style="List Number" if block.ordered else "List Bullet")
+        for term, words in block.items:
+            made = self.paragraph((doc.Mark(term), "\n", *doc.parts(words)))
+            made.paragraph_format.left_indent = Cm(0.4)
 
 
-@draw.register
-def _(block: Definitions, to: Writer, level: int) -> None:
-    del level
-    from docx.shared import Cm
-
-    for term, words in block.items:
-        made = to.paragraph((Mark(term), "\n", *parts(words)))
-        made.paragraph_format.left_indent = Cm(0.4)
-
-
-@draw.register
-def _(block: Code, to: Writer, level: int) -> None:
-    del level
-    to.paragraph(Mark(block.text, "code"))
-
-
-@draw.register
-def _(block: PageBreak, to: Writer, level: int) -> None:
-    del block, level
-    to.file.add_page_break()
+def softened(words: doc.Words) -> doc.Words:
+    """Return words that stand beside the matter."""
+    return tuple(doc.Mark(p, "soft") if isinstance(p, str) else p for p in doc.parts(words))
 
 
 # -- text --------------------------------------------------------------------------------------------
 
 
-def fill(paragraph: Any, words: Words) -> None:
+def fill(paragraph: Any, words: doc.Words) -> None:
     """Add words to a paragraph; a newline begins a new line."""
-    for piece in parts(words):
-        style = piece.style if isinstance(piece, Mark) else ""
-        run = paragraph.add_run(clean(piece.text if isinstance(piece, Mark) else piece))
+    for piece in doc.parts(words):
+        style = piece.style if isinstance(piece, doc.Mark) else ""
+        run = paragraph.add_run(clean(piece.text if isinstance(piece, doc.Mark) else piece))
         if style in ("strong", "flag"):
             run.bold = True
         if style == "code":
@@ -278,7 +230,7 @@ def fill(paragraph: Any, words: Words) -> None:
             colour(run, "soft" if style == "soft" else "blue")
 
 
-def write_cell(cell: Any, words: Words, side: str, size: Any) -> None:
+def write_cell(cell: Any, words: doc.Words, side: str, size: Any) -> None:
     """Write the words of a cell."""
     from docx.enum.text import WD_ALIGN_PARAGRAPH
 

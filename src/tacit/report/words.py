@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,20 +15,11 @@ if TYPE_CHECKING:
 
 LONGEST = 160
 
-Sentence = Callable[["Claim"], str]
-
 
 def join_column_names(columns: Sequence[str], last_by: str = "and") -> str:
     """Return column names, or other words, as a list in a sentence."""
     *most, last = columns
     return f"{', '.join(most)} {last_by} {last}" if most else last
-
-
-def name_columns(claim: Claim) -> str:
-    """Return the columns of a claim, or how many sets of them it is about."""
-    sets = claim.parameters.get("combinations", ())
-    of = join_column_names(claim.columns)
-    return f"each of {len(sets)} combinations of {of}" if len(sets) > 1 else of
 
 
 FORM_WORDS = {
@@ -56,479 +48,338 @@ LIMITS_OF_ATTACKS = {
     "average": "the mean probability of being found is at most {average:.4g}",
     "at_risk": "at most {at_risk:.4g} of the records are found with a probability above {threshold:.4g}",
 }
+LIMITS_OF_RISKS = {
+    "threshold": "no record has a risk of re-identification above {threshold:g}",
+    "average": "the average risk is at most {average:g}",
+}
+#: What does not show more than so many values.
+PER = {"record": "no record shows", "attribute": "no column shows"}
 
 
-def within(claim: Claim) -> str:
-    """Return the beginning of a sentence about every class."""
-    return f"Among the records that share {join_column_names(claim.columns)},"
+#: What is known of a claim: its parameters, and its ``columns`` in a sentence, or the ``sets`` of them; ``about`` is its
+#: quasi-identifier, and ``within`` begins a sentence about every class.
+Known = Mapping[str, Any]
 
 
-def say_diversity(p: Mapping[str, Any]) -> str:
+def known_of(claim: Claim) -> Known:
+    """Return what the sentence of a claim is made of."""
+    columns = join_column_names(claim.columns) if claim.columns else ""
+    sets = claim.parameters.get("combinations", ())
+    return {
+        **claim.parameters,
+        "columns": columns,
+        "sets": f"each of {len(sets)} combinations of {columns}" if len(sets) > 1 else columns,
+        "about": claim.quasi_identifier,
+        "within": f"Among the records that share {columns},",
+        "several": len(claim.columns) > 1,
+    }
+
+
+def say_combinations(p: Known) -> str:
+    """Return how often combinations of columns occur."""
+    number = len(p["combinations"])
+    if number == 1:
+        return f"Every complete combination of {p['columns']} that occurs in the file occurs in at least {p['k']} records."
+    return (
+        f"Every value of the {number} checked combinations of {p['columns']} occurs in at least {p['k']} records. "
+        "Combinations that were not checked may be rarer."
+    )
+
+
+def say_agreement(p: Known) -> str:
+    """Return with how many records every record agrees."""
+    shown = f" A combination without a missing value is shown by at least {p['k']} records."
+    return (
+        f"Every record agrees with at least {p['k']} records on {p['sets']}, where a missing value agrees with every value."
+        + (shown if p.get("in_full") else "")
+    )
+
+
+def say_diversity(p: Known) -> str:
     """Return what a variant of l-diversity says of the records of one class."""
     column, least = p["sensitive"], f"{p['l']:g}"
     if p.get("variant", "distinct") == "entropy":
-        return f"the values of {column} are at least as mixed as {least} equally frequent ones (by entropy)."
+        return f"{p['within']} the values of {column} are at least as mixed as {least} equally frequent ones (by entropy)."
     if p.get("variant", "distinct") == "recursive":
         others = math.ceil(p["l"]) - 1
         rest = f"all but the {others} most frequent" if others > 1 else "all its other values"
-        return f"the most frequent value of {column} is less than {p.get('c', 3.0):g} times as frequent as {rest} together."
-    return f"at least {least} different values of {column} occur. How frequent each is, is not claimed."
+        return (
+            f"{p['within']} the most frequent value of {column} is less than {p.get('c', 3.0):g} times as frequent as "
+            f"{rest} together."
+        )
+    return f"{p['within']} at least {least} different values of {column} occur. How frequent each is, is not claimed."
 
 
-CLAIMS: dict[str, tuple[str, Sentence]] = {
-    "k-anonymity": (
-        "{k}-anonymity",
-        lambda c: (
-            f"Every combination of {join_column_names(c.columns)} that occurs in the file occurs in at least "
-            f"{c.parameters['k']} records: nobody can be narrowed down to fewer by these columns."
-        ),
+def say_likeness(p: Known) -> str:
+    """Return how much more frequent a value may be in a class than in the file."""
+    end = "; for frequent values the limit is lower (a share q may grow to q (1 - ln q))."
+    return (
+        f"{p['within']} no value of {p['sensitive']} is more than {1 + p['beta']:g} times as frequent as among all released "
+        "records" + (end if p.get("variant", "enhanced") == "enhanced" else ".")
+    )
+
+
+def say_disclosure(p: Known) -> str:
+    """Return how much more frequent or rare a value may be in a class than in the file."""
+    occurs = "that occurs " if p.get("absent", "violates") == "ignored" else ""
+    most = f"{2 ** p['delta']:.4g}"
+    return (
+        f"{p['within']} every value of {p['sensitive']} {occurs}is less than {most} times as frequent, and less than {most} "
+        "times as rare, as among all released records."
+    )
+
+
+def say_share(p: Known) -> str:
+    """Return how much of a class may share a value."""
+    named = "that was named as sensitive " if p.get("values") is not None else ""
+    return (
+        f"{p['within']} no value of {p['sensitive']} {named}belongs to more than {p['alpha']:.4g} of the class: nobody's value "
+        "is more certain than that."
+    )
+
+
+def say_few_keys(p: Known) -> str:
+    """Return what somebody learns who knows a few keys."""
+    least = "weights that sum to at least" if p.get("k_weight") else "at least"
+    noun = "" if p.get("k_weight") else " records"
+    return (
+        f"Whoever knows at most {p['known']} of {p['columns']} of a person is left with {least} {p['k']:g}{noun}, of which no "
+        f"value of {p['sensitive']} has a share above {p['confidence']:.4g}. Nothing is said of those who know more."
+    )
+
+
+def say_limits(limits: Mapping[str, str], p: Known) -> str:
+    """Return the limits that a claim names."""
+    return " and ".join(text.format(**p) for name, text in limits.items() if name in p)
+
+
+def say_noise(p: Known) -> str:
+    """Return what the noise of a plot protects."""
+    unit = "record" if p["unit"] == "record" else f"{p['unit']} of up to {p['members']:,} records"
+    return (
+        f"The plot of {p['columns']} is drawn from values with noise: zero-concentrated differential privacy with rho = "
+        f"{p['rho']:.6g} for every {unit}."
+    )
+
+
+def say_range(p: Known) -> str:
+    """Return between which limits values lie."""
+    sides = {"low": "below", "high": "above"}
+    beyond = [f"{side} {format_number(p[n])}" for n, side in sides.items() if p[n] is not None]
+    return f"No value of {p['columns']} lies {' or '.join(beyond)}."
+
+
+def say_of_texts(sentence: str, p: Known) -> str:
+    """Return what is said of texts, and of which columns."""
+    return f"{sentence} ({p['columns']})." if p["columns"] else f"{sentence}."
+
+
+def say_forms(p: Known) -> str:
+    """Return which forms of identifiers no text holds."""
+    forms = join_column_names([FORM_WORDS[f] for f in p["forms"]], "or")
+    return say_of_texts(f"No text holds {forms} as it is usually written", p)
+
+
+def say_channels(p: Known) -> str:
+    """Return how certain the values of people dealt to a channel may be."""
+    weighted = f", and the weighted sum of these shares within {p['b']:g}" if p.get("b") is not None else ""  # fmt: skip
+    return (
+        "The share of each risky value that the counts by input channel let one expect among the people of an output channel "
+        f"is within its limit{weighted}. Who is dealt to which channel is drawn, so the shares among the people actually "
+        "dealt lie above or below what is expected, some of them perhaps above their limit."
+    )
+
+
+def say_intervals(p: Known) -> str:
+    """Return what outsiders, and single respondents, can compute of unsafe cells."""
+    spared = " that is unsafe for more than its frequency" if p.get("spared") else ""
+    alone = f"; nor can the only respondent of one cell deduce another{spared}"
+    return (
+        "For every unsafe cell, the interval that an outsider can compute from all relations of the table and all published "
+        f"cells reaches the cell's protection levels{alone if p.get('singletons') else ''}."
+    )
+
+
+#: The name of a claim, by model.
+CLAIM_NAMES: Mapping[str, str] = {
+    "k-anonymity": "{k}-anonymity",
+    "k-combinations": "Combinations of at least {k}",
+    "k-agreement": "Agreement of at least {k}",
+    "l-agreement": "At least {l} different values",
+    "weighted-k-anonymity": "Weights of at least {k:g}",
+    "l-diversity": "{l:g}-diversity of {sensitive}",
+    "t-closeness": "Closeness {t:g} of {sensitive}",
+    "beta-likeness": "Small gains on {sensitive}",
+    "delta-disclosure": "Small changes of {sensitive}",
+    "bounded-share": "Shares of {sensitive} of at most {alpha:.4g}",
+    "lkc-privacy": "Little to learn from {known} keys",
+    "attack-risk": "Hard to find",
+    "population-uniques": "Few are unique in the population",
+    "k-map": "At least {k} people fit",
+    "delta-presence": "Presence stays uncertain",
+    "disclosed-cells": "At most {k:,} values shown",
+    "decision-risk": "Expected loss as stated",
+    "margins-met": "Weights meet known totals",
+    "individual-risk": "Risk of re-identification",
+    "suppressed-together": "Suppressed together",
+    "constant-in-households": "Households kept whole",
+    "whole-households": "Whole households",
+    "constant-value": "One value for all",
+    "geography-threshold": "No small places",
+    "absent-digits": "Digits cut off",
+    "numbered-in-order": "New numbers",
+    "rules-kept": "Rules kept",
+    "no-replicated-uniques": "No unique record repeated",
+    "zcdp-margins": "Drawn from noisy margins",
+    "zcdp": "Drawn with noise",
+    "regression-output": "No saturated model",
+    "within-limits": "Values within limits",
+    "categories": "Agreed categories",
+    "no-known-values": "No known value in its text",
+    "no-formatted-identifiers": "No identifiers of a known form",
+    "no-original-identifiers": "No original address or number",
+    "absent-columns": "Columns left out",
+    "channel-safety": "Channel safety",
+    "additive": "The table adds up",
+    "rounded": "Rounded to base {base:g}",
+    "adjacent-multiples": "Adjacent multiples of {base:g}",
+    "not-deducible": "Nothing follows exactly",
+    "k-disclosure": "Groups are not given away",
+    "open-sums": "Small sums stay open",
+    "moved-far-enough": "Unsafe cells moved",
+    "intervals-hold-the-truth": "Intervals hold the truth",
+    "protected-by-published-intervals": "Protected by the published intervals",
+    "protected-with-intervals": "Protected with the published intervals",
+    "cell-keys": "Perturbed by cell keys",
+    "no-small-counts": "No small counts",
+    "protected-in-subtables": "Protected within each subtable",
+    "protected-in-table": "Protected in the whole table",
+    "protected-intervals": "Intervals wide enough",
+}
+#: What a claim says to readers, by model: text with what is known of it, or a function of that.
+CLAIM_SENTENCES: Mapping[str, str | Callable[[Known], str]] = {
+    "k-anonymity": "Every combination of {columns} that occurs in the file occurs in at least {k} records: nobody can "
+    "be narrowed down to fewer by these columns.",
+    "k-combinations": say_combinations,
+    "k-agreement": say_agreement,
+    "l-agreement": "Records that cannot be told apart by {sets} have at least {l} different values of {sensitive}.",
+    "weighted-k-anonymity": "In every combination of {columns} that occurs in the file, the weights of the records sum "
+    "to at least {k:g}: by the weights, at least so many people of the population share it.",
+    "l-diversity": say_diversity,
+    "t-closeness": lambda p: (
+        f"{p['within']} the distribution of {p['sensitive']} is at most {p['t']:g} from that of all released records "
+        f"({MOVED[p.get('distance', 'equal')]}; 0 is no difference, 1 the largest)."
     ),
-    "k-combinations": (
-        "Combinations of at least {k}",
-        lambda c: (
-            (
-                f"Every complete combination of {join_column_names(c.columns)} that occurs in the file occurs in at least "
-                f"{c.parameters['k']} records."
-            )
-            if len(c.parameters["combinations"]) == 1
-            else (
-                f"Every value of the {len(c.parameters['combinations'])} checked combinations of "
-                f"{join_column_names(c.columns)} occurs in at least {c.parameters['k']} records. Combinations that were not "
-                "checked may be rarer."
-            )
-        ),
+    "beta-likeness": say_likeness,
+    "delta-disclosure": say_disclosure,
+    "bounded-share": say_share,
+    "lkc-privacy": say_few_keys,
+    "attack-risk": lambda p: f"By {p['columns']}, {say_limits(LIMITS_OF_ATTACKS, p)}.",
+    "population-uniques": lambda p: (
+        f"By {ESTIMATES.get(p['estimate'], 'a model of class sizes')}, at most {p['threshold']:.4g} of the "
+        f"{p['population']:,} people of the population are estimated to be unique on {p['columns']}."
     ),
-    "k-agreement": (
-        "Agreement of at least {k}",
-        lambda c: (
-            f"Every record agrees with at least {c.parameters['k']} records on {name_columns(c)}, where a "
-            "missing value agrees with every value."
-            + (
-                f" A combination without a missing value is shown by at least {c.parameters['k']} records."
-                if c.parameters.get("in_full")
-                else ""
-            )
-        ),
+    "k-map": "By {columns}, every record fits at least {k:,} people of the population register that was compared. Who "
+    "holds another register may be able to tell more.",
+    "delta-presence": lambda p: (
+        f"Who knows {p['columns']} of a person in the population register can say that the person is in the file with a "
+        f"probability of at most {p['delta_max']:.4g}"
+        + (f" and at least {p['delta_min']:.4g}." if p["delta_min"] > 0 else ".")
     ),
-    "l-agreement": (
-        "At least {l} different values",
-        lambda c: (
-            f"Records that cannot be told apart by {name_columns(c)} have at least {c.parameters['l']} different "
-            f"values of {c.parameters['sensitive']}."
-        ),
+    "disclosed-cells": lambda p: (
+        f"Of {p['columns']}, {PER.get(p['per'], 'the whole file does not show')} more than {p['k']:,} values."
     ),
-    "weighted-k-anonymity": (
-        "Weights of at least {k:g}",
-        lambda c: (
-            f"In every combination of {join_column_names(c.columns)} that occurs in the file, the weights of the records sum to "
-            f"at least {c.parameters['k']:g}: by the weights, at least so many people of the population share it."
-        ),
+    "decision-risk": "An intruder with one of the dictionaries that were tried, who picks among its rows that fit a "
+    "record on {columns}, causes on average no more loss than the release's ledger says.",
+    "margins-met": "The weights sum to the known totals by {about}; a record that lacks one of these columns may "
+    "belong to any category.",
+    "individual-risk": lambda p: (
+        f"By the estimate of Benedetti and Franconi {say_limits(LIMITS_OF_RISKS, p)}, on {p['columns']}."
     ),
-    "l-diversity": (
-        "{l:g}-diversity of {sensitive}",
-        lambda c: f"{within(c)} {say_diversity(c.parameters)}",
+    "suppressed-together": "A missing value of {columns} can be read off neither other members of the household, nor a "
+    "linked column, nor the number of records of the household.",
+    "constant-in-households": "All members of a household show the same {columns}: a vote among them tells nothing of "
+    "what was there before.",
+    "whole-households": "Every household in the file has all its members: none was torn apart by the sampling.",
+    "constant-value": lambda p: (
+        f"Every record has the same {p['columns']}, {format_number(p['value'])}, which tells nothing of where it comes from."
     ),
-    "t-closeness": (
-        "Closeness {t:g} of {sensitive}",
-        lambda c: (
-            f"{within(c)} the distribution of {c.parameters['sensitive']} is at most {c.parameters['t']:g} from that of all "
-            f"released records ({MOVED[c.parameters.get('distance', 'equal')]}; 0 is no difference, 1 the largest)."
-        ),
+    "geography-threshold": lambda p: (
+        f"No place with fewer than {format_number(p['at_least'])} inhabitants can be told by {p['columns']}, also not by "
+        "subtracting the places that are shown from those that hold them."
     ),
-    "beta-likeness": (
-        "Small gains on {sensitive}",
-        lambda c: (
-            f"{within(c)} no value of {c.parameters['sensitive']} is more than {1 + c.parameters['beta']:g} times as frequent as "
-            "among all released records"
-            + (
-                "; for frequent values the limit is lower (a share q may grow to q (1 - ln q))."
-                if c.parameters.get("variant", "enhanced") == "enhanced"
-                else "."
-            )
-        ),
+    "absent-digits": lambda p: (
+        f"Codes in {p['columns']} have at most {format_number(p['keep'])} of their leading digits."
     ),
-    "delta-disclosure": (
-        "Small changes of {sensitive}",
-        lambda c: (
-            f"{within(c)} every value of {c.parameters['sensitive']} "
-            + ("that occurs " if c.parameters.get("absent", "violates") == "ignored" else "")
-            + f"is less than {2 ** c.parameters['delta']:.4g} times as frequent, and less than {2 ** c.parameters['delta']:.4g} "
-            "times as rare, as among all released records."
-        ),
+    "numbered-in-order": "Values of {columns} are 1, 2, ... in the order of the file and tell nothing of older "
+    "numbers.",
+    "rules-kept": "Every record keeps the rules about {columns}: structural values, combinations that cannot be, sums.",
+    "no-replicated-uniques": "No record repeats an original one that is unique on {columns}; records that are nearly "
+    "so are not counted.",
+    "zcdp-margins": lambda p: (
+        f"The records are drawn from {p['margins']} margins with noise: zero-concentrated differential privacy with "
+        f"rho = {format_number(p['rho'])}."
     ),
-    "bounded-share": (
-        "Shares of {sensitive} of at most {alpha:.4g}",
-        lambda c: (
-            f"{within(c)} no value of {c.parameters['sensitive']} "
-            + ("that was named as sensitive " if c.parameters.get("values") is not None else "")
-            + f"belongs to more than {c.parameters['alpha']:.4g} of the class: nobody's value is more certain than that."
-        ),
+    "zcdp": say_noise,
+    "regression-output": "The fit of {columns} leaves at least {residual_df:,} residual degrees of freedom, so that no "
+    "coefficient restates a record, and its standard errors follow from the released covariances.",
+    "within-limits": say_range,
+    "categories": lambda p: (
+        f"{p['columns']} holds only the {len(p['allowed'])} categories of the recoding."
     ),
-    "lkc-privacy": (
-        "Little to learn from {known} keys",
-        lambda c: (
-            f"Whoever knows at most {c.parameters['known']} of {join_column_names(c.columns)} of a person is left with "
-            + (
-                f"weights that sum to at least {c.parameters['k']:g}"
-                if c.parameters.get("k_weight")
-                else f"at least {c.parameters['k']:g} records"
-            )
-            + f", of which no value of {c.parameters['sensitive']} has a share above {c.parameters['confidence']:.4g}. "
-            "Nothing is said of those who know more."
-        ),
+    "no-known-values": functools.partial(
+        say_of_texts,
+        "Nothing of what the holder knows of a person, as far as it was declared, stands in the text about that person",
     ),
-    "attack-risk": (
-        "Hard to find",
-        lambda c: (
-            f"By {join_column_names(c.columns)}, "
-            + " and ".join(
-                text.format(**c.parameters)
-                for name, text in LIMITS_OF_ATTACKS.items()
-                if name in c.parameters
-            )
-            + "."
-        ),
+    "no-formatted-identifiers": say_forms,
+    "no-original-identifiers": "No e-mail address, web address or phone number of an original text stands in the text "
+    "made from it; those that stand there are made up.",
+    "absent-columns": lambda p: (
+        f"The {p['about']}, {p['columns']}, are not in the file."
+        if p["several"]
+        else f"The column {p['columns']} ({p['about']}) is not in the file."
     ),
-    "population-uniques": (
-        "Few are unique in the population",
-        lambda c: (
-            f"By {ESTIMATES.get(c.parameters['estimate'], 'a model of class sizes')}, at most {c.parameters['threshold']:.4g} of the "
-            f"{c.parameters['population']:,} people of the population are estimated to be unique on {join_column_names(c.columns)}."
-        ),
+    "channel-safety": say_channels,
+    "additive": "Every total that is published is the sum of its published parts.",
+    "rounded": "Every published value is a multiple of {base:g} and near to the true one.",
+    "adjacent-multiples": "Every cell went to one of the two multiples of {base:g} around it, and multiples stayed.",
+    "not-deducible": "No unsafe cell can be computed exactly from the published cells and the relations of the table. "
+    "How closely it can be estimated is not claimed.",
+    "k-disclosure": lambda p: (
+        f"No {p['k']:,} or fewer people, putting the table and what they know of themselves together, learn from it that "
+        "all others of a group fall into one category."
+        if p["k"]
+        else "The table does not tell of a group that all of it falls into one category."
     ),
-    "k-map": (
-        "At least {k} people fit",
-        lambda c: (
-            f"By {join_column_names(c.columns)}, every record fits at least {c.parameters['k']:,} people of the population "
-            "register that was compared. Who holds another register may be able to tell more."
-        ),
+    "open-sums": "Where the unsafe parts of a total have fewer than {n:,} contributors together, their sum cannot be "
+    "computed from the published cells and the relations of the table.",
+    "moved-far-enough": "The published value of every unsafe cell is at least as far from the true one as its "
+    "protection level asks.",
+    "intervals-hold-the-truth": "Every published interval holds the true value.",
+    "protected-by-published-intervals": "Knowing all published values and intervals, an outsider still finds for every "
+    "unsafe cell an interval that reaches its protection levels.",
+    "protected-with-intervals": "Knowing all published values and intervals and all relations of the table, an "
+    "outsider still finds for every unsafe cell an interval that reaches its protection levels.",
+    "cell-keys": "Every published value is the true one plus what the perturbation table gives for the cell's key; the "
+    "same cell has the same value wherever it is published.",
+    "no-small-counts": lambda p: (
+        f"No published count lies between 1 and {p['base'] - 1}."
+        if "base" in p
+        else "No published count is small."
     ),
-    "delta-presence": (
-        "Presence stays uncertain",
-        lambda c: (
-            f"Who knows {join_column_names(c.columns)} of a person in the population register can say that the person is in "
-            f"the file with a probability of at most {c.parameters['delta_max']:.4g}"
-            + (
-                f" and at least {c.parameters['delta_min']:.4g}."
-                if c.parameters["delta_min"] > 0
-                else "."
-            )
-        ),
-    ),
-    "disclosed-cells": (
-        "At most {k:,} values shown",
-        lambda c: (
-            f"Of {join_column_names(c.columns)}, "
-            + {"record": "no record shows", "attribute": "no column shows"}.get(
-                c.parameters["per"], "the whole file does not show"
-            )
-            + f" more than {c.parameters['k']:,} values."
-        ),
-    ),
-    "decision-risk": (
-        "Expected loss as stated",
-        lambda c: (
-            f"An intruder with one of the dictionaries that were tried, who picks among its rows that fit a record on "
-            f"{join_column_names(c.columns)}, causes on average no more loss than the release's ledger says."
-        ),
-    ),
-    "margins-met": (
-        "Weights meet known totals",
-        lambda c: (
-            f"The weights sum to the known totals by {c.quasi_identifier}; a record that lacks one of these columns may belong to any "
-            "category."
-        ),
-    ),
-    "individual-risk": (
-        "Risk of re-identification",
-        lambda c: (
-            "By the estimate of Benedetti and Franconi "
-            + " and ".join(
-                [
-                    *(
-                        [
-                            f"no record has a risk of re-identification above {c.parameters['threshold']:g}"
-                        ]
-                        if "threshold" in c.parameters
-                        else []
-                    ),
-                    *(
-                        [f"the average risk is at most {c.parameters['average']:g}"]
-                        if "average" in c.parameters
-                        else []
-                    ),
-                ]
-            )
-            + f", on {join_column_names(c.columns)}."
-        ),
-    ),
-    "suppressed-together": (
-        "Suppressed together",
-        lambda c: (
-            f"A missing value of {join_column_names(c.columns)} can be read off neither other members of the household, "
-            "nor a linked column, nor the number of records of the household."
-        ),
-    ),
-    "constant-in-households": (
-        "Households kept whole",
-        lambda c: (
-            f"All members of a household show the same {join_column_names(c.columns)}: a vote among them tells nothing of "
-            "what was there before."
-        ),
-    ),
-    "whole-households": (
-        "Whole households",
-        lambda _: (
-            "Every household in the file has all its members: none was torn apart by the sampling."
-        ),
-    ),
-    "constant-value": (
-        "One value for all",
-        lambda c: (
-            f"Every record has the same {join_column_names(c.columns)}, {format_number(c.parameters['value'])}, which tells nothing of where it comes from."
-        ),
-    ),
-    "geography-threshold": (
-        "No small places",
-        lambda c: (
-            f"No place with fewer than {format_number(c.parameters['at_least'])} inhabitants can be told by {join_column_names(c.columns)}, also not by "
-            "subtracting the places that are shown from those that hold them."
-        ),
-    ),
-    "absent-digits": (
-        "Digits cut off",
-        lambda c: (
-            f"Codes in {join_column_names(c.columns)} have at most {format_number(c.parameters['keep'])} of their leading digits."
-        ),
-    ),
-    "numbered-in-order": (
-        "New numbers",
-        lambda c: (
-            f"Values of {join_column_names(c.columns)} are 1, 2, ... in the order of the file and tell nothing of older numbers."
-        ),
-    ),
-    "rules-kept": (
-        "Rules kept",
-        lambda c: (
-            f"Every record keeps the rules about {join_column_names(c.columns)}: structural values, combinations that "
-            "cannot be, sums."
-        ),
-    ),
-    "no-replicated-uniques": (
-        "No unique record repeated",
-        lambda c: (
-            f"No record repeats an original one that is unique on {join_column_names(c.columns)}; records that are nearly "
-            "so are not counted."
-        ),
-    ),
-    "zcdp-margins": (
-        "Drawn from noisy margins",
-        lambda c: (
-            f"The records are drawn from {c.parameters['margins']} margins with noise: zero-concentrated differential "
-            f"privacy with rho = {format_number(c.parameters['rho'])}."
-        ),
-    ),
-    "zcdp": (
-        "Drawn with noise",
-        lambda c: (
-            f"The plot of {join_column_names(c.columns)} is drawn from values with noise: zero-concentrated differential "
-            f"privacy with rho = {c.parameters['rho']:.6g} for "
-            + (
-                "every record."
-                if c.parameters["unit"] == "record"
-                else f"every {c.parameters['unit']} of up to {c.parameters['members']:,} records."
-            )
-        ),
-    ),
-    "regression-output": (
-        "No saturated model",
-        lambda c: (
-            f"The fit of {join_column_names(c.columns)} leaves at least {c.parameters['residual_df']:,} residual degrees of "
-            "freedom, so that no coefficient restates a record, and its standard errors follow from the released covariances."
-        ),
-    ),
-    "within-limits": (
-        "Values within limits",
-        lambda c: (
-            f"No value of {join_column_names(c.columns)} lies "
-            + " or ".join(
-                f"{side} {format_number(c.parameters[name])}"
-                for name, side in (("low", "below"), ("high", "above"))
-                if c.parameters[name] is not None
-            )
-            + "."
-        ),
-    ),
-    "categories": (
-        "Agreed categories",
-        lambda c: (
-            f"{join_column_names(c.columns)} holds only the {len(c.parameters['allowed'])} categories of the recoding."
-        ),
-    ),
-    "no-known-values": (
-        "No known value in its text",
-        lambda c: (
-            "Nothing of what the holder knows of a person, as far as it was declared, stands in the text about that person"
-            + (f" ({join_column_names(c.columns)})." if c.columns else ".")
-        ),
-    ),
-    "no-formatted-identifiers": (
-        "No identifiers of a known form",
-        lambda c: (
-            "No text holds "
-            + join_column_names([FORM_WORDS[f] for f in c.parameters["forms"]], "or")
-            + " as it is usually written"
-            + (f" ({join_column_names(c.columns)})." if c.columns else ".")
-        ),
-    ),
-    "no-original-identifiers": (
-        "No original address or number",
-        lambda c: (  # noqa: ARG005
-            "No e-mail address, web address or phone number of an original text stands in the text made from it; those "
-            "that stand there are made up."
-        ),
-    ),
-    "absent-columns": (
-        "Columns left out",
-        lambda c: (
-            f"The {c.quasi_identifier}, {join_column_names(c.columns)}, are not in the file."
-            if len(c.columns) > 1
-            else f"The column {join_column_names(c.columns)} ({c.quasi_identifier}) is not in the file."
-        ),
-    ),
-    "channel-safety": (
-        "Channel safety",
-        lambda c: (
-            "The share of each risky value that the counts by input channel let one expect among the people "
-            "of an output channel is within its limit"
-            + (
-                ""
-                if c.parameters.get("b") is None
-                else f", and the weighted sum of these shares within {c.parameters['b']:g}"
-            )
-            + ". Who is dealt to which channel is drawn, so the shares among the people actually dealt "
-            "lie above or below what is expected, some of them perhaps above their limit."
-        ),
-    ),
-    "additive": (
-        "The table adds up",
-        lambda c: "Every total that is published is the sum of its published parts.",  # noqa: ARG005
-    ),
-    "rounded": (
-        "Rounded to base {base:g}",
-        lambda c: (
-            f"Every published value is a multiple of {c.parameters['base']:g} and near to the true one."
-        ),
-    ),
-    "adjacent-multiples": (
-        "Adjacent multiples of {base:g}",
-        lambda c: (
-            f"Every cell went to one of the two multiples of {c.parameters['base']:g} around it, and "
-            "multiples stayed."
-        ),
-    ),
-    "not-deducible": (
-        "Nothing follows exactly",
-        lambda c: (  # noqa: ARG005
-            "No unsafe cell can be computed exactly from the published cells and the relations of the "
-            "table. How closely it can be estimated is not claimed."
-        ),
-    ),
-    "k-disclosure": (
-        "Groups are not given away",
-        lambda c: (
-            f"No {c.parameters['k']:,} or fewer people, putting the table and what they know of "
-            "themselves together, learn from it that all others of a group fall into one category."
-            if c.parameters["k"]
-            else "The table does not tell of a group that all of it falls into one category."
-        ),
-    ),
-    "open-sums": (
-        "Small sums stay open",
-        lambda c: (
-            f"Where the unsafe parts of a total have fewer than {c.parameters['n']:,} contributors together, their sum cannot be "
-            "computed from the published cells and the relations of the table."
-        ),
-    ),
-    "moved-far-enough": (
-        "Unsafe cells moved",
-        lambda c: (  # noqa: ARG005
-            "The published value of every unsafe cell is at least as far from the true one as its "
-            "protection level asks."
-        ),
-    ),
-    "intervals-hold-the-truth": (
-        "Intervals hold the truth",
-        lambda c: "Every published interval holds the true value.",  # noqa: ARG005
-    ),
-    "protected-by-published-intervals": (
-        "Protected by the published intervals",
-        lambda c: (  # noqa: ARG005
-            "Knowing all published values and intervals, an outsider still finds for every unsafe cell an "
-            "interval that reaches its protection levels."
-        ),
-    ),
-    "protected-with-intervals": (
-        "Protected with the published intervals",
-        lambda c: (  # noqa: ARG005
-            "Knowing all published values and intervals and all relations of the table, an outsider still "
-            "finds for every unsafe cell an interval that reaches its protection levels."
-        ),
-    ),
-    "cell-keys": (
-        "Perturbed by cell keys",
-        lambda c: (  # noqa: ARG005
-            "Every published value is the true one plus what the perturbation table gives for the cell's "
-            "key; the same cell has the same value wherever it is published."
-        ),
-    ),
-    "no-small-counts": (
-        "No small counts",
-        lambda c: (
-            f"No published count lies between 1 and {c.parameters['base'] - 1}."
-            if "base" in c.parameters
-            else "No published count is small."
-        ),
-    ),
-    "protected-in-subtables": (
-        "Protected within each subtable",
-        lambda c: (  # noqa: ARG005
-            "In every subtable of one total and its parts in each dimension, unsafe cells are protected by "
-            "a hypercube of hidden cells. Relations across subtables were not used against them."
-        ),
-    ),
-    "protected-in-table": (
-        "Protected in the whole table",
-        lambda c: (  # noqa: ARG005
-            "For every unsafe cell a movement of hidden cells that keeps all relations of the table shows "
-            "the protection."
-        ),
-    ),
-    "protected-intervals": (
-        "Intervals wide enough",
-        lambda c: (
-            "For every unsafe cell, the interval that an outsider can compute from all relations of the "
-            "table and all published cells reaches the cell's protection levels"
-            + (
-                "; nor can the only respondent of one cell deduce another"
-                + (
-                    " that is unsafe for more than its frequency."
-                    if c.parameters.get("spared")
-                    else "."
-                )
-                if c.parameters.get("singletons")
-                else "."
-            )
-        ),
-    ),
+    "protected-in-subtables": "In every subtable of one total and its parts in each dimension, unsafe cells are "
+    "protected by a hypercube of hidden cells. Relations across subtables were not used against them.",
+    "protected-in-table": "For every unsafe cell a movement of hidden cells that keeps all relations of the table "
+    "shows the protection.",
+    "protected-intervals": say_intervals,
 }
 
 
 def claim_name(claim: Claim, *, of_many: bool = False) -> str:
     """Return a claim as a short name, with its quasi-identifier where there are several of them."""
-    if claim.model not in CLAIMS:
+    if claim.model not in CLAIM_NAMES:
         return claim.model[:1].upper() + claim.model[1:]
-    name = CLAIMS[claim.model][0].format(**claim.parameters)
+    name = CLAIM_NAMES[claim.model].format(**claim.parameters)
     return (
         f"{name} on {claim.quasi_identifier}" if of_many and claim.model == "k-anonymity" else name
     )
@@ -536,8 +387,9 @@ def claim_name(claim: Claim, *, of_many: bool = False) -> str:
 
 def claim_sentence(claim: Claim) -> str:
     """Return what a claim says, for readers."""
-    if claim.model in CLAIMS and (claim.columns or "corpus" in claim.about):
-        return CLAIMS[claim.model][1](claim)
+    if claim.model in CLAIM_SENTENCES and (claim.columns or "corpus" in claim.about):
+        said, known = CLAIM_SENTENCES[claim.model], known_of(claim)
+        return said.format(**known) if isinstance(said, str) else said(known)
     return f"{claim.sentence()[:1].upper()}{claim.sentence()[1:]}."
 
 

@@ -21,16 +21,9 @@ PATIENCE = 60.0
 
 @contextmanager
 def hold_alone(file: Path, what: str) -> Iterator[None]:
-    """Hold a file alone, by a lock on a file beside it that stays there.
+    """Hold a file alone, by a lock on a file beside it that stays there; OSError where that cannot be made.
 
-    Raises OSError where that file cannot be made.
-
-    Parameters
-    ----------
-    file
-        The file to be read and written.
-    what
-        Its name in the message when another process holds it for too long, such as ``the access log``.
+    ``what`` is its name in the message when another process holds it for too long, such as ``the access log``.
     """
     handle = os.open(file.with_name(file.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:

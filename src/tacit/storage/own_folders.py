@@ -78,18 +78,9 @@ def refuse_existing(path: Path | None, hint: str = "choose another name") -> Non
 
 
 def refuse_files(folder: Path, names: Iterable[str], mark: str, *, force: bool) -> None:
-    """Refuse to write over files of a folder; with ``force``, only over those of an earlier run, which left its mark.
+    """Refuse to write over files of a folder, or to remove them; with ``force``, only those that no earlier run wrote.
 
-    Parameters
-    ----------
-    folder
-        Where the files go.
-    names
-        What will be written or removed there.
-    mark
-        The one of them that nobody else is likely to have written.
-    force
-        Replace what an earlier run wrote.
+    An earlier run left its ``mark``, the one of the names that nobody else is likely to have written.
     """
     with explain_target(folder):
         there = [n for n in names if (folder / n).is_symlink() or (folder / n).exists()]

@@ -25,7 +25,6 @@ class PlanLike(Protocol):
 
     def run(self, data: Any, *, seed: int | None = None) -> Any:
         """Run on data."""
-        ...
 
 
 #: A method, a plan, a function from data to data, or the protected data.

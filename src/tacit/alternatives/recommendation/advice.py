@@ -22,7 +22,7 @@ from tacit.kept import keep_results
 from tacit.kinds import kind_of
 from tacit.plan import Plan
 from tacit.plan.entries import Requirement
-from tacit.plan.run import Desk, protect
+from tacit.plan.run import Run, protect
 from tacit.records.identifiers.deidentify import Deidentify
 from tacit.spec import Measure
 
@@ -103,9 +103,10 @@ def recommend(
         if not isinstance(records, Microdata):
             raise InputError("recommend works on records: read them with tacit.read(...)")
         job.begin("check")
+        known, base = records.materialise(), plan or Plan()
         task = pose(
-            records.materialise(), risk, cap, utility, plan or Plan(), register, budget, replicates, workers
-        )  # fmt: skip
+            Task(known, risk, utility, cap, (), base, register, budget, replicates, workers)
+        )
         ground = survey(task, numbers)
         proposals, left_out = propose(ground, check_methods(methods))
         if not proposals:
@@ -129,26 +130,15 @@ PARTS = (
 )
 
 
-def pose(
-    data: Microdata,
-    risk: Any,
-    cap: float,
-    utility: Any,
-    template: Plan,
-    register: Any,
-    budget: int,
-    replicates: int,
-    workers: int | None,
-) -> Task:
-    """Return the task; identifiers go first, unless the template has steps of its own."""
+def pose(task: Task) -> Task:
+    """Return the task with what comes first: the steps of the template, or that identifiers go."""
+    cap, data = task.cap, task.data
     if isinstance(cap, bool) or not isinstance(cap, int | float) or not 0 <= cap < math.inf:
         raise InvalidParameter(f"cap must be a number from 0 (got {cap!r})")
     if not len(data):
         raise InputError("recommend: there are no records")
-    before = tuple(template.steps) or ((Deidentify(),) if data.identifiers else ())
-    return Task(
-        data, risk, utility, float(cap), before, template, register, budget, replicates, workers
-    )
+    before = tuple(task.template.steps) or ((Deidentify(),) if data.identifiers else ())
+    return replace(task, cap=float(cap), before=before)
 
 
 def survey(task: Task, numbers: Sequence[str] | None) -> Ground:
@@ -199,21 +189,14 @@ def conclude(task: Task, found: Found, ctx: Context) -> Recommendation:
     others = [p for p in safe if not only_adds_to(p, ranked[0])] if ranked else []
     if ranked and ru.chosen != ranked[0]:
         found.map = ru = replace(ru, choice=ranked[0])._finish_result()
-    choices = [
-        Choice(
-            i, p, ready_plan(task, ru.plan(p), p), compare_choices(ru, p, ranked[0] if i > 1 else None)
-        )
-        for i, p in enumerate(ranked, 1)
-    ]  # fmt: skip
-    runner_up = None
-    if others:
-        p = others[0]
-        runner_up = Choice(
-            ranked.index(p) + 1 if p in ranked else 0,
-            p,
-            ready_plan(task, ru.plan(p), p),
-            compare_choices(ru, p, ranked[0]),
-        )
+
+    def offer(p: Point) -> Choice:
+        rank = ranked.index(p) + 1 if p in ranked else 0
+        reason = compare_choices(ru, p, None if rank == 1 else ranked[0])
+        return Choice(rank, p, ready_plan(task, ru.plan(p), p), reason)
+
+    choices = [offer(p) for p in ranked]
+    runner_up = offer(others[0]) if others else None
     accounts = {c.name: account(task, found, c.point, ctx) for c in (*choices[:1], runner_up) if c}
     evaluations = found.evaluations + len(accounts)
     return make_result(task, found, choices, runner_up, accounts, evaluations)
@@ -240,10 +223,10 @@ def account(task: Task, found: Found, point: Point, ctx: Context) -> Account:
     proposal = next(p for p in found.proposals if (p.method, p.label) == (point.method, point.label))  # fmt: skip
     made = task.map_of([proposal])
     candidate = made.expanded[0]
-    desk = Desk.for_study(candidate.plan, made.seed_of(candidate, 0, ctx.seed), ctx.should_stop)
+    run = Run.for_study(candidate.plan, made.seed_of(candidate, 0, ctx.seed), ctx.should_stop)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        original, released = protect(candidate.plan, task.data, desk)
+        original, released = protect(candidate.plan, task.data, run)
     told = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, SdcWarning))
     return Account(
         kind_of(released).compare(original, released),

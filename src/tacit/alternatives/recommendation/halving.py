@@ -39,24 +39,16 @@ PAIRS: tuple[tuple[Family, Family], ...] = (
 
 @dataclass(frozen=True)
 class Quotas:
-    """How many candidates each round may evaluate.
+    """How many candidates each round may evaluate."""
 
-    Attributes
-    ----------
-    singles, pairs
-        Methods by themselves, and combinations of two, in the first round.
-    middle
-        Candidates on the second sample; 0 where there is none.
-    full
-        Candidates on the whole file after samples; 0 where the first round is the whole file already.
-    climb
-        Evaluations of neighbours of the best, on the whole file.
-    """
-
+    #: singles, pairs: methods by themselves, and combinations of two, in the first round.
     singles: int
     pairs: int
+    #: Candidates on the second sample; 0 where there is none.
     middle: int
+    #: Candidates on the whole file after samples; 0 where the first round is the whole file already.
     full: int
+    #: Evaluations of neighbours of the best, on the whole file.
     climb: int
 
 

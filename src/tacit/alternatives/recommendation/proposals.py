@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import pyarrow.compute as pc
 
+from tacit.data.block import list_maskable_columns
 from tacit.data.microdata import Microdata
 from tacit.errors import SdcError
 from tacit.plan.grids import method_class
@@ -48,32 +49,21 @@ QUADRATIC, SMALL = 30_000, 1_000
 
 @dataclass(frozen=True)
 class Proposal:
-    """One candidate: its steps, and the words that it is known by.
+    """One candidate: its steps, and the words that it is known by."""
 
-    Attributes
-    ----------
-    method
-        The curve of the map that it belongs to.
-    label
-        The setting in words.
-    steps
-        The methods, in order.
-    family
-        What sort of change it makes; None for a combination.
-    columns
-        The columns that it changes.
-    place
-        Its place in the grid of its method, along each parameter from mild to strong.
-    parts
-        The two proposals of a combination.
-    """
-
+    #: The curve of the map that it belongs to.
     method: str
+    #: The setting in words.
     label: str
+    #: The methods, in order.
     steps: tuple[Method, ...]
+    #: What sort of change it makes; None for a combination.
     family: Family | None
+    #: The columns that it changes.
     columns: frozenset[str]
+    #: Its place in the grid of its method, along each parameter from mild to strong.
     place: Place = ()
+    #: The two proposals of a combination.
     parts: tuple[Proposal, ...] = ()
 
     @property
@@ -84,26 +74,17 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Ground:
-    """What proposals are made from.
+    """What proposals are made from."""
 
-    Attributes
-    ----------
-    data
-        The data, without their identifiers.
-    records
-        How many there are.
-    risk
-        The measures of risk.
-    cap
-        The largest risk allowed.
-    numbers
-        Columns of numbers that may be masked.
-    """
-
+    #: The data, without their identifiers.
     data: Microdata
+    #: How many there are.
     records: int
+    #: The measures of risk.
     risk: tuple[Any, ...]
+    #: The largest risk allowed.
     cap: float
+    #: Columns of numbers that may be masked.
     numbers: tuple[str, ...]
 
     @property
@@ -120,6 +101,11 @@ class Ground:
     def policy(self, columns: Sequence[str]) -> str:
         """Return what to do with missing values of some columns: keep them where there are any."""
         return "refuse" if self.gaps.isdisjoint(columns) else "keep"
+
+    @property
+    def masked(self) -> dict[str, Any]:
+        """Return the parameters that name the columns of numbers, and say what to do with their missing values."""
+        return {"columns": self.numbers, "missing": self.policy(self.numbers)}
 
     @property
     def class_sizes(self) -> tuple[int, ...]:
@@ -201,29 +187,6 @@ def suppressing(share: float) -> str:
     return f", up to {share:.0%} of records suppressed" if share else ""
 
 
-def make_datafly(ground: Ground) -> Iterator[Proposal]:
-    """Propose Datafly."""
-    for i, k in enumerate(ground.class_sizes):
-        yield on_keys(ground, "datafly", "recode", f"k = {k}", (i,), k=k, max_drop=0.02)
-
-
-def make_k_similar(ground: Ground) -> Iterator[Proposal]:
-    """Propose clusters with common ancestors; greedy, so that no clock decides."""
-    for i, k in enumerate(ground.class_sizes):
-        yield on_keys(ground, "k_similar", "recode", f"k = {k}", (i,), k=k, method="greedy")
-
-
-def make_mixed(ground: Ground) -> Iterator[Proposal]:
-    """Propose microaggregation of all keys together, numbers and categories."""
-    schema = ground.data.frame.collect_schema()
-    codes = tuple(c for c in ground.codes if schema[c].is_numeric())
-    for i, k in enumerate(ground.class_sizes):
-        yield on_keys(
-            ground, "microaggregate_mixed", "recode", f"k = {k}", (i,),
-            k=k, nominal=codes, missing=ground.policy(ground.data.keys),
-        )  # fmt: skip
-
-
 def make_generalise(ground: Ground) -> Iterator[Proposal]:
     """Propose fixed levels below the top of each hierarchy: all of them, or where many the same for all keys."""
     heights = {c: h for c in ground.data.keys if (h := height_of(ground, c)) >= 2}
@@ -250,73 +213,29 @@ def make_local_suppression(ground: Ground) -> Iterator[Proposal]:
         yield on_keys(ground, "local_suppression", "suppress", words, (i, j), k=k, rule=rule)
 
 
-def make_pram(ground: Ground) -> Iterator[Proposal]:
-    """Propose randomised keys."""
-    for i, stay in enumerate(STAY):
-        yield on_columns(
-            "pram", "perturb", f"stay {stay:g}", (i,), ground.codes, columns=ground.codes, stay=stay
-        )
+def mixed_parameters(ground: Ground, k: int) -> dict[str, Any]:
+    """Return the parameters of microaggregation of all keys together, numbers and categories."""
+    schema = ground.data.frame.collect_schema()
+    codes = tuple(c for c in ground.codes if schema[c].is_numeric())
+    return {"k": k, "nominal": codes, "missing": ground.policy(ground.data.keys)}
 
 
-def make_swap(ground: Ground) -> Iterator[Proposal]:
-    """Propose keys exchanged between records."""
-    for i, share in enumerate(SWAPPED):
-        yield on_columns(
-            "swap",
-            "perturb",
-            f"share {share:g}",
-            (i,),
-            ground.codes,
-            columns=ground.codes,
-            share=share,
-        )
+def sweep(
+    kind: str,
+    family: Family,
+    words: str,
+    given: Callable[[Ground, Any], dict[str, Any]],
+    values: Sequence[float | str] = (),
+) -> Maker:
+    """Return what proposes a method with several values of one parameter; with the class sizes where none are given."""
 
+    def make(ground: Ground) -> Iterator[Proposal]:
+        for i, value in enumerate(values or ground.class_sizes):
+            parameters = given(ground, value)
+            changed = parameters.get("columns", ground.data.keys)
+            yield on_columns(kind, family, words.format(value), (i,), changed, **parameters)
 
-# -- numbers ---------------------------------------------------------------------------------------
-
-
-def make_mdav(ground: Ground) -> Iterator[Proposal]:
-    """Propose microaggregation of the numbers together."""
-    for i, k in enumerate(ground.class_sizes):
-        yield on_numbers(ground, "mdav", f"k = {k}", (i,), k=k, missing=ground.policy(ground.numbers))  # fmt: skip
-
-
-def make_individual_ranking(ground: Ground) -> Iterator[Proposal]:
-    """Propose microaggregation of each column of numbers by itself."""
-    for i, k in enumerate(ground.class_sizes):
-        yield on_numbers(
-            ground, "individual_ranking", f"k = {k}", (i,),
-            k=k, missing=ground.policy(ground.numbers),
-        )  # fmt: skip
-
-
-def make_rank_swap(ground: Ground) -> Iterator[Proposal]:
-    """Propose swapped ranks."""
-    for i, percent in enumerate(RANKS):
-        yield on_numbers(
-            ground, "rank_swap", f"within {percent:g} %", (i,),
-            percent=percent, missing=ground.policy(ground.numbers),
-        )  # fmt: skip
-
-
-def make_add_noise(ground: Ground) -> Iterator[Proposal]:
-    """Propose independent noise."""
-    for i, relative in enumerate(NOISE):
-        yield on_numbers(ground, "add_noise", f"relative {relative:g}", (i,), relative=relative)
-
-
-def make_correlated_noise(ground: Ground) -> Iterator[Proposal]:
-    """Propose noise with the columns' own covariance."""
-    for i, relative in enumerate(NOISE):
-        yield on_numbers(
-            ground, "correlated_noise", f"relative {relative:g}", (i,),
-            lambda_squared=relative**2, missing=ground.policy(ground.numbers),
-        )  # fmt: skip
-
-
-def make_shuffle(ground: Ground) -> Iterator[Proposal]:
-    """Propose shuffling."""
-    yield on_numbers(ground, "shuffle", "", (0,), missing=ground.policy(ground.numbers))
+    return make
 
 
 # -- parts -----------------------------------------------------------------------------------------
@@ -376,18 +295,64 @@ def both(*rules: Callable[[Ground], str]) -> Callable[[Ground], str]:
 MAKERS: Mapping[str, tuple[Maker, Callable[[Ground], str]]] = {
     "anonymise": (make_anonymise, needs_hierarchies),
     "local suppression": (make_local_suppression, needs_keys),
-    "datafly": (make_datafly, needs_hierarchies),
+    "datafly": (
+        sweep("datafly", "recode", "k = {}", lambda _, k: {"k": k, "max_drop": 0.02}),
+        needs_hierarchies,
+    ),
     "generalise": (make_generalise, both(needs_keys, needs_levels)),
-    "k-similar": (make_k_similar, needs_few),
-    "microaggregate mixed": (make_mixed, both(needs_keys, needs_quadratic)),
-    "pram": (make_pram, both(needs_keys, needs_codes)),
-    "swap": (make_swap, both(needs_keys, needs_codes)),
-    "mdav": (make_mdav, both(needs_numbers, needs_quadratic)),
-    "individual ranking": (make_individual_ranking, needs_numbers),
-    "rank swap": (make_rank_swap, needs_numbers),
-    "add noise": (make_add_noise, needs_numbers),
-    "correlated noise": (make_correlated_noise, needs_numbers),
-    "shuffle": (make_shuffle, needs_numbers),
+    "k-similar": (  # greedy, so that no clock decides
+        sweep("k_similar", "recode", "k = {}", lambda _, k: {"k": k, "method": "greedy"}),
+        needs_few,
+    ),
+    "microaggregate mixed": (
+        sweep("microaggregate_mixed", "recode", "k = {}", mixed_parameters),
+        both(needs_keys, needs_quadratic),
+    ),
+    "pram": (
+        sweep("pram", "perturb", "stay {:g}", lambda g, v: {"columns": g.codes, "stay": v}, STAY),
+        both(needs_keys, needs_codes),
+    ),
+    "swap": (
+        sweep(
+            "swap", "perturb", "share {:g}", lambda g, v: {"columns": g.codes, "share": v}, SWAPPED
+        ),
+        both(needs_keys, needs_codes),
+    ),
+    "mdav": (
+        sweep("mdav", "numbers", "k = {}", lambda g, k: {**g.masked, "k": k}),
+        both(needs_numbers, needs_quadratic),
+    ),
+    "individual ranking": (
+        sweep("individual_ranking", "numbers", "k = {}", lambda g, k: {**g.masked, "k": k}),
+        needs_numbers,
+    ),
+    "rank swap": (
+        sweep(
+            "rank_swap", "numbers", "within {:g} %", lambda g, v: {**g.masked, "percent": v}, RANKS
+        ),
+        needs_numbers,
+    ),
+    "add noise": (
+        sweep(
+            "add_noise",
+            "numbers",
+            "relative {:g}",
+            lambda g, v: {"columns": g.numbers, "relative": v},
+            NOISE,
+        ),
+        needs_numbers,
+    ),
+    "correlated noise": (
+        sweep(
+            "correlated_noise",
+            "numbers",
+            "relative {:g}",
+            lambda g, v: {**g.masked, "lambda_squared": v**2},
+            NOISE,
+        ),
+        needs_numbers,
+    ),
+    "shuffle": (sweep("shuffle", "numbers", "{}", lambda g, _: g.masked, ("",)), needs_numbers),
 }
 
 
@@ -396,12 +361,6 @@ def on_keys(
 ) -> Proposal:
     """Return a proposal that acts on all keys."""
     return on_columns(kind, family, label, place, ground.data.keys, **values)
-
-
-def on_numbers(ground: Ground, kind: str, label: str, place: Place, **values: Any) -> Proposal:
-    """Return a proposal that masks the columns of numbers."""
-    chosen = ground.numbers
-    return on_columns(kind, "numbers", label, place, chosen, columns=chosen, **values)
 
 
 def on_columns(
@@ -415,12 +374,5 @@ def on_columns(
 
 def find_numbers(data: Microdata) -> tuple[str, ...]:
     """Return the columns of numbers that may be masked: measured, and in no role that forbids it."""
-    bound = {*data.identifiers, data.weight, data.household, data.stratum}
-    schema = data.frame.collect_schema()
-    return tuple(
-        c
-        for c in data.columns
-        if c not in bound
-        and schema[c].is_numeric()
-        and len(pc.unique(pc.drop_null(data.column(c)))) > CODES
-    )
+    maskable = list_maskable_columns(data)
+    return tuple(c for c in maskable if len(pc.unique(pc.drop_null(data.column(c)))) > CODES)

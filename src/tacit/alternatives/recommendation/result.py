@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from tacit.alternatives.comparison.printing import html_table, text_table
+from tacit.alternatives.printing import csv_table, html_table, text_table
 from tacit.alternatives.recommendation.words import Account, tell_reasons
 from tacit.alternatives.rumap.points import Point
 from tacit.alternatives.rumap.result import RUMapResult
@@ -36,23 +34,15 @@ FILES = ("recommendation.html", "map.svg", "map.png", "candidates.csv", "runner-
 
 @dataclass(frozen=True)
 class Choice:
-    """One recommended plan.
+    """One recommended plan."""
 
-    Attributes
-    ----------
-    rank
-        Its place, from 1; 0 for one that another beats in both risk and utility.
-    point
-        Where it lies on the map.
-    plan
-        The plan, ready to be saved and run; it refuses a release over the cap.
-    reason
-        What it offers, in a sentence.
-    """
-
+    #: Its place, from 1; 0 for one that another beats in both risk and utility.
     rank: int
+    #: Where it lies on the map.
     point: Point
+    #: The plan, ready to be saved and run; it refuses a release over the cap.
     plan: Plan
+    #: What it offers, in a sentence.
     reason: str
 
     @property
@@ -120,7 +110,7 @@ class Recommendation(Result):
 
     def document(self) -> Document:
         """Return the recommendation as a document, to be drawn as HTML, PDF or Word."""
-        from tacit.report.recommendation import recommendation_document
+        from tacit.report.map import recommendation_document
 
         return recommendation_document(self)
 
@@ -154,12 +144,7 @@ class Recommendation(Result):
     def to_csv(self) -> str:
         """Return every candidate as CSV text."""
         assert self.frame is not None
-        rows = self.frame.rows(named=True)
-        out = io.StringIO()
-        writer = csv.DictWriter(out, fieldnames=self.frame.columns)
-        writer.writeheader()
-        writer.writerows(rows)
-        return out.getvalue()
+        return csv_table(self.frame.rows(named=True), self.frame.columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recommendation as plain data."""

@@ -36,25 +36,17 @@ STEP = 4
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked for.
+    """What is asked for."""
 
-    Attributes
-    ----------
-    data
-        The data.
-    risk, utility, cap
-        The measures, as a map takes them, and the largest risk allowed.
-    before
-        Steps that come first in every candidate.
-    template
-        The plan whose source, roles, hierarchies and output go into the plans.
-    """
-
+    #: The data.
     data: Microdata
+    #: risk, utility, cap: the measures, as a map takes them, and the largest risk allowed.
     risk: Any
     utility: Any
     cap: float
+    #: Steps that come first in every candidate.
     before: tuple[Method, ...] = ()
+    #: The plan whose source, roles, hierarchies and output go into the plans.
     template: Plan = field(default_factory=Plan)
     register: Any = None
     budget: int = 100
@@ -98,27 +90,18 @@ class Trial:
 
 @dataclass
 class Found:
-    """What a search found.
+    """What a search found."""
 
-    Attributes
-    ----------
-    map
-        Everything that was measured on the whole file.
-    trials
-        The last measurement of every candidate that did not get there, with its fate.
-    untried
-        Settings that the budget left no room for.
-    samples
-        Sizes of the samples.
-    evaluations
-        How often data were protected and measured.
-    """
-
+    #: Everything that was measured on the whole file.
     map: RUMapResult
     proposals: tuple[Proposal, ...]
+    #: The last measurement of every candidate that did not get there, with its fate.
     trials: list[Trial] = field(default_factory=list)
+    #: Settings that the budget left no room for.
     untried: int = 0
+    #: Sizes of the samples.
     samples: tuple[int, ...] = ()
+    #: How often data were protected and measured.
     evaluations: int = 0
     left_out: dict[str, str] = field(default_factory=dict)
 
@@ -331,15 +314,9 @@ def in_order(found: RUMapResult, proposals: Sequence[Proposal]) -> RUMapResult:
 
 def merge(first: RUMapResult, second: RUMapResult) -> RUMapResult:
     """Return two maps of the same data, measures and seed as one."""
-    whole = RUMapResult.from_points(
-        [*first.points, *second.points],
-        risk_label=first.risk_label,
-        utility_label=first.utility_label,
-        reference=first.reference,
-        max_risk=first.max_risk,
-        higher_utility_is_better=first.higher_utility_is_better,
-        title=first.title,
-        plans=[*first.plans, *second.plans],
+    return replace(
+        first,
+        points=(*first.points, *second.points),
+        plans=(*first.plans, *second.plans),
         notes=tuple(dict.fromkeys([*first.notes, *second.notes])),
-    )
-    return replace(whole, maker=first.maker)
+    )._finish_result()

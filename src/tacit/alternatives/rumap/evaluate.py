@@ -5,26 +5,21 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-import pickle
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 import tacit
 from tacit.alternatives.rumap.candidates import Candidate, setting
-from tacit.data.base import Action, Data
-from tacit.data.microdata import Microdata
-from tacit.data.roles import Column, Links
-from tacit.engine import get_engine
+from tacit.data.base import Data
 from tacit.errors import Cancelled, InvalidParameter, SdcError, SdcWarning
 from tacit.events import Stop, never
 from tacit.kinds import kind_of
-from tacit.plan.run import MEASURES, Desk, protect, roles_of, why_left_out
+from tacit.plan.run import MEASURES, Run, protect, roles_of, why_left_out
 from tacit.spec import Measure
 
 Function = Callable[[Any, Any], float]
@@ -60,20 +55,20 @@ class Bench:
         Data drawn so are for study and never released: two settings with the same luck, side by side,
         would give the noise away.
         """
-        desk = Desk.for_study(candidate.plan, seed, should_stop, self.register)
-        return desk.job.watch(lambda: self._evaluate(candidate, desk))
+        run = Run.for_study(candidate.plan, seed, should_stop, self.register)
+        return run.job.watch(lambda: self._evaluate(candidate, run))
 
-    def _evaluate(self, candidate: Candidate, desk: Desk) -> Values:
+    def _evaluate(self, candidate: Candidate, run: Run) -> Values:
         begun = time.perf_counter()
         found: list[tuple[float, ...]] = [(), ()]
         reason = ""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                original, released = protect(candidate.plan, self.data, desk)
+                original, released = protect(candidate.plan, self.data, run)
                 check_earlier_claims(released)
                 found = [
-                    tuple(self.gauge(g, i, original, released, desk) for i, g in enumerate(gauges))
+                    tuple(self.gauge(g, i, original, released, run) for i, g in enumerate(gauges))
                     for gauges in (self.risk, self.utility)
                 ]
             except Cancelled:
@@ -84,14 +79,14 @@ class Bench:
         seconds = time.perf_counter() - begun
         return Values(found[0], found[1], seconds, reason, tuple(told))
 
-    def gauge(self, g: Gauge, i: int, original: Data, released: Data, desk: Desk) -> float:
+    def gauge(self, g: Gauge, i: int, original: Data, released: Data, run: Run) -> float:
         """Return one number."""
         if not isinstance(g, Measure):
             return float(g(original, released))
         reason = why_left_out(g, released, asked=True)
         if reason:
             raise SdcError(f"{g.kind} cannot be measured: {reason}")
-        ctx = desk.context(MEASURES + i, g, desk.job.begin("measure"))
+        ctx = run.context(MEASURES + i, g, run.job.begin("measure"))
         found = g.measure(
             released, original=original, register=self.register, control=self.control, context=ctx
         )
@@ -193,87 +188,3 @@ def evaluation_key(bench_identity: str, candidate: Candidate, seed: int) -> str:
     steps = [step.to_dict() for step in candidate.steps]
     text = json.dumps([bench_identity, steps, seed], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:40]
-
-
-# -- travel ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Shipment:
-    """Microdata as they travel to another process: an Arrow table and what is known about it."""
-
-    table: pa.Table
-    columns: Mapping[str, Column]
-    quasi: Mapping[str, tuple[str, ...]]
-    hierarchies: Mapping[str, Any]
-    history: tuple[Action, ...] = ()
-    source: str = "memory"
-    links: Links = ()
-
-    @classmethod
-    def of(cls, data: Microdata) -> Shipment:
-        """Pack data."""
-        return cls(
-            data.to_arrow(with_row=True),
-            dict(data.columns),
-            dict(data.quasi),
-            dict(data.hierarchies),
-            data.history,
-            data.source,
-            data.links,
-        )
-
-    def unpack(self) -> Microdata:
-        """Return the data on this process's own engine."""
-        engine = get_engine("duckdb")
-        return Microdata(
-            engine.from_arrow(self.table),
-            self.columns,
-            engine,
-            self.quasi,
-            self.hierarchies,
-            self.history,
-            self.source,
-            links=self.links,
-        )
-
-
-def pack_data(data: Any) -> Any:
-    """Return data as they travel; what lives in memory travels as it is."""
-    return Shipment.of(data) if isinstance(data, Microdata) else data
-
-
-@dataclass(frozen=True)
-class Payload:
-    """A bench and its candidates, as they travel."""
-
-    data: Any
-    register: Any
-    control: Any
-    risk: tuple[Gauge, ...]
-    utility: tuple[Gauge, ...]
-    candidates: tuple[Candidate, ...] = field(default=())
-
-    @classmethod
-    def pack(cls, bench: Bench, candidates: Sequence[Candidate]) -> bytes:
-        """Return the whole as bytes; fails for what other processes cannot import."""
-        whole = cls(
-            pack_data(bench.data),
-            pack_data(bench.register),
-            pack_data(bench.control),
-            bench.risk,
-            bench.utility,
-            tuple(candidates),
-        )
-        return pickle.dumps(whole)
-
-    @staticmethod
-    def unpack(packed: bytes) -> tuple[Bench, tuple[Candidate, ...]]:
-        """Return bench and candidates on this process's engine."""
-        whole: Payload = pickle.loads(packed)  # noqa: S301 - made by our own parent process
-        data, register, control = (
-            d.unpack() if isinstance(d, Shipment) else d
-            for d in (whole.data, whole.register, whole.control)
-        )
-        bench = Bench(data, whole.risk, whole.utility, register, control)
-        return bench, whole.candidates

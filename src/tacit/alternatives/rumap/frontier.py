@@ -28,22 +28,12 @@ def pareto(risk: Floats, utility: Floats) -> Ints:
     return order[keep].astype(np.int64)
 
 
-def best_under(
-    risk: Floats, utility: Floats, max_risk: float = np.inf, min_utility: float = -np.inf
-) -> int | None:
-    """Return the point of largest utility with risk at most ``max_risk``; of equals the least risky."""
-    allowed = np.flatnonzero((risk <= max_risk) & (utility >= min_utility))
-    if not len(allowed):
+def least(first: Floats, second: Floats) -> int | None:
+    """Return the point with the least of the first numbers, of equals that with the least of the second; not where either is NaN."""
+    known = np.flatnonzero(~(np.isnan(first) | np.isnan(second)))
+    if not len(known):
         return None
-    return int(allowed[np.lexsort((allowed, risk[allowed], -utility[allowed]))[0]])
-
-
-def least_risk(risk: Floats, utility: Floats, min_utility: float) -> int | None:
-    """Return the point of least risk with utility at least ``min_utility``; of equals the most useful."""
-    allowed = np.flatnonzero((utility >= min_utility) & ~np.isnan(risk))
-    if not len(allowed):
-        return None
-    return int(allowed[np.lexsort((allowed, -utility[allowed], risk[allowed]))[0]])
+    return int(known[np.lexsort((known, second[known], first[known]))[0]])
 
 
 def knee(risk: Floats, utility: Floats) -> int | None:
@@ -69,8 +59,8 @@ def find_weighted_optimum(risk: Floats, utility: Floats, weight: float) -> int |
     if not len(usable):
         return None
     score = (1 - weight) * unit(utility[usable]) - weight * unit(risk[usable])
-    order = np.lexsort((usable, risk[usable], -np.round(score, 12)))
-    return int(usable[order[0]])
+    found = least(-np.round(score, 12), risk[usable])
+    return None if found is None else int(usable[found])
 
 
 def unit(values: Floats) -> Floats:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -14,11 +12,17 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from tacit.alternatives.printing import csv_table, text_table
 from tacit.alternatives.rumap import frontier as fronts
 from tacit.alternatives.rumap.combined import Combination, combine
-from tacit.alternatives.rumap.points import Point, list_varying_parameters
+from tacit.alternatives.rumap.points import (
+    Point,
+    list_varying_parameters,
+    row_of,
+    table_of,
+    with_interval,
+)
 from tacit.alternatives.rumap.surface import Surface, surface_of
-from tacit.alternatives.rumap.tables import row_of, table_of, with_interval
 from tacit.arrays import Flags, Floats
 from tacit.errors import Infeasible, InputError, InvalidParameter, explain_target, near_match
 from tacit.result import Result, as_json_number, format_number
@@ -232,9 +236,9 @@ class RUMapResult(Result):
         elif knee or (cap is None and floor is None):
             found = fronts.knee(scaled, utility)
         elif cap is not None:
-            found = fronts.best_under(risk, utility)
+            found = fronts.least(-utility, risk)
         else:
-            found = fronts.least_risk(risk, utility, -math.inf)
+            found = fronts.least(risk, -utility)
         if found is None:
             raise Infeasible(self._explain_no_choice(cap, floor))
         return self.points[found]
@@ -397,12 +401,8 @@ class RUMapResult(Result):
 
     def to_csv(self) -> str:
         """Return the table as CSV text."""
-        out = io.StringIO()
         rows = self.rows()
-        writer = csv.DictWriter(out, fieldnames=list(rows[0]) if rows else ["method"])
-        writer.writeheader()
-        writer.writerows(rows)
-        return out.getvalue()
+        return csv_table(rows, list(rows[0]) if rows else ["method"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the map as plain data."""
@@ -505,25 +505,18 @@ class RUMapResult(Result):
 
     def text_table(self) -> str:
         """Return the map as aligned text."""
-        head = ["candidate", "risk", "utility", ""]
-        lines = [head]
         everything = [*([self.reference] if self.reference else []), *self.points]
-        for point, row in zip(everything, self.rows(), strict=True):
-            lines.append(
-                [
-                    point.name,
-                    with_interval(point.risk, point.risk_interval) if point.has_result else "-",
-                    with_interval(point.utility, point.utility_interval)
-                    if point.has_result
-                    else "-",
-                    point.reason or row["status"],
-                ]
-            )
-        widths = [max(len(line[i]) for line in lines) for i in range(4)]
-        return "\n".join(
-            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        )
+        shown = [
+            {
+                "candidate": point.name,
+                "risk": with_interval(point.risk, point.risk_interval) if has else "-",
+                "utility": with_interval(point.utility, point.utility_interval) if has else "-",
+                "": point.reason or row["status"],
+            }
+            for point, row in zip(everything, self.rows(), strict=True)
+            for has in (point.has_result,)
+        ]
+        return text_table(shown) if shown else "candidate  risk  utility"
 
     def _repr_html_(self) -> str:
         rows = "".join(

@@ -34,6 +34,7 @@ from tacit.kept import keep_results
 from tacit.kinds import kind_of
 from tacit.numerics.streams import fresh_seed
 from tacit.plan import Plan
+from tacit.plan.map_section import candidates_of, measures_of
 from tacit.spec import Measure, Method
 
 if TYPE_CHECKING:
@@ -131,10 +132,20 @@ class RUMap:
 
     @classmethod
     def from_plan(cls, plan: Plan) -> RUMap:
-        """Make the map that a plan's ``map`` section describes."""
-        from tacit.alternatives.rumap.section import build
-
-        return build(plan)
+        """Make the map that a plan's ``map`` section describes; the plan's own steps come first in every candidate."""
+        if plan.map is None:
+            raise PlanError(
+                "the plan has no map section; add one with candidates, risk and utility"
+            )
+        faults: list[str] = []
+        candidates = candidates_of(plan.map, faults)
+        risk, utility = (measures_of(plan.map, axis, faults) for axis in ("risk", "utility"))
+        if faults:
+            raise PlanError("the plan's map has faults", [f"map: {f}" for f in faults])
+        options = plan.map.options()
+        if plan.title:
+            options.setdefault("title", plan.title)
+        return cls(candidates, risk, utility, before=plan.steps, template=plan, **options)
 
     @functools.cached_property
     def expanded(self) -> tuple[Candidate, ...]:
@@ -210,7 +221,10 @@ class RUMap:
         self.check(data)
         root = next((s for s in (seed, self.template.seed) if s is not None), None)
         root = fresh_seed() if root is None else root
-        bench = Bench(data, self.risks, self.utilities, self._register(data), self._control(data))
+        kind, register, control = kind_of(data), self.register, self.control
+        register = kind.read_register(self.template, data) if register is None else register
+        control = kind.read_control(self.template, data) if control is None else control
+        bench = Bench(data, self.risks, self.utilities, register, control)
         everything = [self.complete(reference_candidate(self.before)), *self.expanded]
         identity = data_identity(bench)
         jobs = [
@@ -222,20 +236,6 @@ class RUMap:
         work = job.begin("map")
         done = run_jobs(bench, everything, jobs, store, workers=self.workers, work=work)
         return self._result(everything, done, data)
-
-    def _register(self, data: Data) -> Any:
-        return (
-            kind_of(data).read_register(self.template, data)
-            if self.register is None
-            else self.register
-        )
-
-    def _control(self, data: Data) -> Any:
-        return (
-            kind_of(data).read_control(self.template, data)
-            if self.control is None
-            else self.control
-        )
 
     def is_random(self, candidate: Candidate) -> bool:
         """Return True when repeating a candidate can give another number."""

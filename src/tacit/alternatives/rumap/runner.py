@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.alternatives.rumap.candidates import Candidate
-from tacit.alternatives.rumap.evaluate import Bench, Payload, Values
+from tacit.alternatives.rumap.evaluate import Bench, Values
 from tacit.errors import Cancelled, InputError
 from tacit.events import Event, Interruption, Stop, Stretch, never_interrupted
 from tacit.solve.processes import POLL, bare_main
@@ -167,7 +167,7 @@ def pickle_for_workers(bench: Bench, candidates: Sequence[Candidate]) -> bytes |
     """Return bench and candidates for other processes; None when they hold what only this one knows."""
     try:
         with bare_main():
-            return Payload.pack(bench, candidates)
+            return pickle.dumps((bench, tuple(candidates)))
     except (pickle.PicklingError, AttributeError, TypeError):
         return None
 
@@ -224,7 +224,7 @@ _worker: dict[str, Any] = {}
 def begin_worker(packed: bytes, stop: Any) -> None:
     """Unpack the bench in a new process."""
     try:
-        bench, candidates = Payload.unpack(packed)
+        bench, candidates = pickle.loads(packed)  # noqa: S301 - made by our own parent process
     except (ImportError, AttributeError):  # made of code that cannot be imported here
         return
     _worker.update(bench=bench, candidates=candidates, stop=stop)

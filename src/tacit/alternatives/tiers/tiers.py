@@ -12,16 +12,17 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from tacit.alternatives.comparison.printing import text_table
 from tacit.alternatives.comparison.systems import System, protect, refuse_other_kind
-from tacit.alternatives.tiers.records import (
+from tacit.alternatives.printing import text_table
+from tacit.alternatives.tiers.nesting import (
     Published,
     explain_unrecovered,
     nesting_faults,
     read_product,
+    table_faults,
+    table_treatment,
     treatment,
 )
-from tacit.alternatives.tiers.tables import table_faults, table_treatment
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
 from tacit.errors import InputError

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from tacit.arrays import Flags, Floats
 from tacit.claims.attack.movements import System
 from tacit.claims.attack.needs import Needs, find_unmet_needs
 from tacit.claims.attack.respondents import is_deducible_exactly, is_deducible_nearby
-from tacit.claims.outsiders import outsider_bounds
+from tacit.claims.outsiders import outsider_bounds, solves_in_whole_numbers
 from tacit.claims.view import CellView, TableView
 
 
@@ -27,6 +28,26 @@ def within_intervals(table: TableView, down: Floats, up: Floats) -> tuple[Floats
     below = np.where(has, np.maximum(table.value - low, 0.0), np.inf)
     above = np.where(has, np.maximum(high - table.value, 0.0), np.inf)
     return np.minimum(down, below), np.minimum(up, above)
+
+
+def with_own_cells(
+    table: TableView,
+    own: sparse.sparray,
+    unknown: Flags,
+    room: tuple[Floats, Floats],
+    own_room: tuple[Floats, Floats],
+) -> System:
+    """Return the relations of a table with further cells, which are never published, and their relations (``own``)."""
+    more = len(own_room[0])
+    none = sparse.csr_array((table.equations.shape[0], more))
+    every = sparse.vstack([sparse.hstack([table.equations, none]), own], format="csr")
+    return System.over(
+        sparse.csr_array(every),
+        np.concatenate([unknown, np.ones(more, dtype=bool)]),
+        np.concatenate([room[0], own_room[0]]),
+        np.concatenate([room[1], own_room[1]]),
+        whole=solves_in_whole_numbers(table),
+    )
 
 
 def levels_of(table: TableView) -> Needs:

@@ -34,20 +34,13 @@ NODES = 20_000
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """Relations among the cells that an attacker does not know.
+    """Relations among the cells that an attacker does not know."""
 
-    Attributes
-    ----------
-    cells
-        The cells, ascending.
-    matrix
-        Relations x cells.
-    down, up
-        How far an attacker thinks that a cell could lie below and above its true value.
-    """
-
+    #: The cells, ascending.
     cells: Ints
+    #: Relations x cells.
     matrix: sparse.csr_array
+    #: down, up: how far an attacker thinks that a cell could lie below and above its true value.
     down: Floats
     up: Floats
     #: Whether only movements in whole numbers are possible.

@@ -60,6 +60,15 @@ class Needs:
         down, up, width = (np.ceil(a - CLOSE) for a in (self.down, self.up, self.width))
         return Needs(self.cells, down, up, width)
 
+    def together(self) -> Floats:
+        """Return the width that levels ask for on both sides together."""
+        return np.maximum(self.down + self.up, self.width)
+
+    def anywhere(self) -> Needs:
+        """Return the needs of cells whose truth can lie anywhere in an interval: its width alone counts."""
+        nothing = np.zeros(len(self.cells))
+        return Needs(self.cells, nothing, nothing, self.together())
+
     def take(self, some: Ints) -> Needs:
         """Return the needs of some cells."""
         return Needs(self.cells[some], self.down[some], self.up[some], self.width[some])

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from tacit.claims.claim import Claim
-from tacit.claims.classes import Frame
+from tacit.claims.classes import Frame, Rows
 from tacit.claims.registry import check_for
-from tacit.claims.values_in_classes import count_values
 
 
 @check_for("beta-likeness")
 def gains_little(frame: Frame, claim: Claim) -> bool:
     """Return True when no value's share exceeds, in any class, its share among all by more than the bound."""
     p = claim.parameters
-    rows = count_values(
-        frame, claim.columns, p["sensitive"], p.get("weight"), p.get("missing", "category")
-    )
-    whole = np.bincount(rows.value, weights=rows.amount, minlength=len(rows.values))
+    rows = Rows.of(frame, claim)
+    whole = rows.whole
     for members in rows.classes():
         total = float(rows.amount[members].sum())
         for value, amount in zip(rows.value[members], rows.amount[members], strict=True):

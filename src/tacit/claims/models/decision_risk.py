@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tacit.claims.claim import Claim
-from tacit.claims.classes import SIZE, Frame, class_sizes
+from tacit.claims.classes import SIZE, Frame, class_sizes, label_text
 from tacit.claims.registry import check_for
 
 #: Relative difference between sums in different order.
@@ -25,7 +25,7 @@ def risk_is_as_said(frame: Frame, claim: Claim) -> bool:
     columns = list(claim.columns)
     found = class_sizes(frame, claim.columns).collect("pyarrow")
     sizes = [int(s) for s in found.get_column(SIZE).to_list()]
-    shown = zip(*(map(text, found.get_column(c).to_list()) for c in columns), strict=True)
+    shown = zip(*(map(label_text, found.get_column(c).to_list()) for c in columns), strict=True)
     classes = list(zip(shown, sizes, strict=True))
     n = sum(sizes)
     for name, rows in claim.parameters["dictionaries"].items():
@@ -41,21 +41,8 @@ def risk_is_as_said(frame: Frame, claim: Claim) -> bool:
 def rows_of(given: Mapping[str, Sequence[Any]], columns: Sequence[str]) -> list[tuple[Any, ...]]:
     """Return the rows of a dictionary on some columns, None for those it lacks."""
     n = max((len(v) for v in given.values()), default=0)
-    lists = [[text(v) for v in given[c]] if c in given else [None] * n for c in columns]
+    lists = [[label_text(v) for v in given[c]] if c in given else [None] * n for c in columns]
     return list(zip(*lists, strict=True))
-
-
-def text(value: Any) -> str | None:
-    """Return a value as it is compared: 7, 7.0 and "7" are the same."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return (
-        value.isoformat().removesuffix("T00:00:00") if hasattr(value, "isoformat") else str(value)
-    )
 
 
 def loss(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tacit.claims.claim import Claim
-from tacit.claims.classes import Frame
-from tacit.claims.people import match_people
+from tacit.claims.classes import Frame, match_people
 from tacit.claims.registry import check_for
 
 

@@ -8,18 +8,15 @@ import numpy as np
 
 from tacit.arrays import Floats
 from tacit.claims.claim import Claim
-from tacit.claims.classes import Frame
+from tacit.claims.classes import Frame, Rows
 from tacit.claims.registry import check_for
-from tacit.claims.values_in_classes import count_values
 
 
 @check_for("l-diversity")
 def has_diverse_values(frame: Frame, claim: Claim) -> bool:
     """Return True when every class is l-diverse: distinct, by entropy, or recursive (c, l)."""
     p = claim.parameters
-    rows = count_values(
-        frame, claim.columns, p["sensitive"], p.get("weight"), p.get("missing", "category")
-    )
+    rows = Rows.of(frame, claim)
     return all(
         is_diverse(rows.amount[c], p["l"], p.get("variant", "distinct"), p.get("c", 3.0))
         for c in rows.classes()

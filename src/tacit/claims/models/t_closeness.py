@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Floats
 from tacit.claims.claim import Claim
-from tacit.claims.classes import Frame
+from tacit.claims.classes import Frame, Rows
 from tacit.claims.registry import check_for
-from tacit.claims.values_in_classes import count_values
 
 
 @check_for("t-closeness")
@@ -19,14 +18,14 @@ def is_close_to_the_whole(frame: Frame, claim: Claim) -> bool:
     """Return True when no class is farther than t from the whole, in the earth mover's distance."""
     p = claim.parameters
     distance = p.get("distance", "equal")
-    missing = "ignore" if distance == "ordered" else p.get("missing", "category")
-    rows = count_values(frame, claim.columns, p["sensitive"], p.get("weight"), missing)
-    whole = np.bincount(rows.value, weights=rows.amount, minlength=len(rows.values))
+    missing = "ignore" if distance == "ordered" else None
+    rows = Rows.of(frame, claim, missing)
+    whole = rows.whole
     if not whole.sum():
         return True
     q = whole / whole.sum()
     for members in rows.classes():
-        part = np.bincount(rows.value[members], weights=rows.amount[members], minlength=len(q))
+        part = rows.part(members)
         moved = earth_moved(part / part.sum(), q, distance, rows.values, p)
         if moved > p["t"] + 1e-9:
             return False
@@ -38,7 +37,9 @@ def earth_moved(p: Floats, q: Floats, distance: str, values: Sequence[Any], give
     if distance == "ordered":
         listed = given.get("order")
         order = (
-            np.argsort([listed.index(str(v)) for v in values]) if listed else sort_places(values)
+            np.argsort([listed.index(str(v)) for v in values])
+            if listed
+            else np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.int64)
         )
         steps = max(len(values) - 1, 1)
         return float(np.abs(np.cumsum((p - q)[order]))[:-1].sum()) / steps
@@ -55,8 +56,3 @@ def earth_moved(p: Floats, q: Floats, distance: str, values: Sequence[Any], give
             total += sum(s for s in sums.values() if s > 0)
         return total / height
     return float(np.maximum(p - q, 0.0).sum())
-
-
-def sort_places(values: Sequence[Any]) -> Ints:
-    """Return the places of values in ascending order."""
-    return np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.int64)

@@ -9,12 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
-from tacit.claims.attack.attacker import room_of, within_intervals
-from tacit.claims.attack.movements import System
+from tacit.claims.attack.attacker import room_of, with_own_cells, within_intervals
 from tacit.claims.attack.needs import Needs, find_unmet_needs
 from tacit.claims.claim import Claim
 from tacit.claims.gate import COALITION
-from tacit.claims.outsiders import solves_in_whole_numbers
 from tacit.claims.registry import check_for
 from tacit.claims.view import TableView
 
@@ -31,14 +29,8 @@ def find_closed_differences(
 ) -> Ints:
     """Return the parts of totals outside of which outsiders know that at most k units lie.
 
-    Parameters
-    ----------
-    table
-        Relations and true counts.
-    parameters
-        The k, the dimensions that disclose (all when empty), and the largest group that is a secret.
-    unknown, room
-        Which cells outsiders do not know, and how far these could lie below and above the truth.
+    ``parameters`` are the k, the dimensions that disclose (all when empty), and the largest group that is a secret;
+    ``unknown`` and ``room``: which cells outsiders do not know, and how far these could lie below and above the truth.
     """
     k = int(parameters.get("k", COALITION))
     totals, parts = list_pairs(table, parameters)
@@ -57,17 +49,7 @@ def find_closed_differences(
         ),
         shape=(more, n + more),
     )
-    empty = sparse.csr_array((table.equations.shape[0], more))
-    every = sparse.csr_array(
-        sparse.vstack([sparse.hstack([table.equations, empty]), own], format="csr")
-    )
-    system = System.over(
-        every,
-        np.concatenate([unknown, np.ones(more, dtype=bool)]),
-        np.concatenate([room[0], rest]),
-        np.concatenate([room[1], np.full(more, np.inf)]),
-        whole=solves_in_whole_numbers(table),
-    )
+    system = with_own_cells(table, own, unknown, room, (rest, np.full(more, np.inf)))
     nothing = np.zeros(more)
     needs = Needs(np.arange(n, n + more), nothing, k + 1 - rest, nothing)
     short, _ = find_unmet_needs(system, needs)

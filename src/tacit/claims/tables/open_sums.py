@@ -9,11 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from tacit.arrays import Flags, Floats
-from tacit.claims.attack.attacker import room_of, within_intervals
-from tacit.claims.attack.movements import System
+from tacit.claims.attack.attacker import room_of, with_own_cells, within_intervals
 from tacit.claims.attack.needs import SMALLEST_SHARE, Needs, find_unmet_needs
 from tacit.claims.claim import Claim
-from tacit.claims.outsiders import solves_in_whole_numbers
 from tacit.claims.registry import check_for
 from tacit.claims.view import TableView
 
@@ -38,18 +36,8 @@ def count_closed_sums(
     for i, group in enumerate(groups):
         own[i, list(group)] = 1.0
         own[i, n + i] = -1.0
-    rest = sparse.csr_array((table.equations.shape[0], more))
-    every = sparse.csr_array(
-        sparse.vstack([sparse.hstack([table.equations, rest]), own], format="csr")
-    )
     far = np.full(more, np.inf)
-    system = System.over(
-        every,
-        np.concatenate([unknown, np.ones(more, dtype=bool)]),
-        np.concatenate([room[0], far]),
-        np.concatenate([room[1], far]),
-        whole=solves_in_whole_numbers(table),
-    )
+    system = with_own_cells(table, own, unknown, room, (far, far))
     size = np.abs(np.array([table.value[list(g)].sum() for g in groups]))
     least = np.ones(more) if table.frequency else SMALLEST_SHARE * np.maximum(1.0, size)
     nothing = np.zeros(more)

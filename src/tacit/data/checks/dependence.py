@@ -29,7 +29,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -38,12 +37,11 @@ import pyarrow.compute as pc
 from scipy.special import gammaln
 
 from tacit.arrays import Flags, Floats, Ints
-from tacit.data.checks.readings import as_amounts, in_numbers
+from tacit.data.checks.hidden import Hidden, are_running, by_meaning, drawn_labels, hidden_values
 from tacit.data.microdata import Microdata
 from tacit.data.paired import thin_out
 from tacit.data.values import as_numbers, is_number
 from tacit.engine.base import ROW
-from tacit.engine.coded import Coded
 
 #: Natural logarithm of how many permutations of the records there must be to one with such a relation.
 EVIDENCE = 20.0
@@ -69,10 +67,6 @@ FEW = 3.0
 OFF = 1e-3
 #: Factors that count, in standard deviations of their column.
 FACTOR = 1e-4
-#: Whole numbers that lie between running numbers and are none of them, to each of these, at most.
-GAPS = 1.0
-#: Originals among the records with a changed value, to each of these, that leave it open which are changed.
-SELDOM = 0.1
 #: Records that a linear relation needs beyond its coefficients, and columns that are looked at together.
 MORE, WIDEST = 12, 60
 
@@ -101,36 +95,6 @@ BY_SUM = "give the hidden values of {hidden} by fixed factors"
 BY_PRODUCT = "give the hidden values of {hidden} by products or ratios"
 IN_ORDER = "still stands in the order of its own hidden values"
 NEARLY = ", in nearly all records"
-
-
-@dataclass(frozen=True, eq=False)
-class Hidden:
-    """The hidden values of a column: codes of the originals for each released record, and where they are hidden.
-
-    Attributes
-    ----------
-    codes, values
-        The originals: codes in the order of what the values mean, and the values themselves.
-    at
-        Where the release does not show the original.
-    known
-        Where there is an original.
-    judged
-        Where a relation must hold: where the original is hidden, and where nobody can see that it is not.
-    running
-        True for running numbers of records: they are told only where few are left.
-    masked
-        Whether the released column holds changed values, which may still stand in the order of the originals.
-    """
-
-    name: str
-    codes: Ints
-    values: pa.Array
-    at: Flags
-    known: Flags
-    judged: Flags
-    running: bool = False
-    masked: bool = True
 
 
 def find_relations(
@@ -178,99 +142,6 @@ def relations_of(
     return [*found, *sums_of(released, asked, left)]
 
 
-def hidden_values(
-    original: Microdata,
-    released: Microdata,
-    column: str,
-    place: Ints,
-    both: Flags,
-    *,
-    later: bool = False,
-) -> Hidden | None:
-    """Return the hidden values of a column, or all values where some are hidden ``later``; None where all are shown."""
-    old = original.codes(column)
-    codes = old.codes[place].astype(np.int64)
-    known = both & (codes != old.null)
-    at = judged = known
-    if column in released.columns and not later:
-        shown = released.codes(column)
-        at = known & (codes != codes_among(shown, old.values))
-        judged = at | (known & in_doubt(shown, at, known))
-    if at.sum() < 2:
-        return None
-    single = len(old.values) == (old.codes != old.null).sum()
-    running = single and are_running(old.values)
-    codes, values = by_meaning(codes, old.values)
-    return Hidden(column, codes, values, at, known, judged, running, masked=not later)
-
-
-def are_running(values: pa.Array) -> bool:
-    """Return True for different whole numbers, or texts that say such, most of which follow each other."""
-    if pa.types.is_integer(values.type):
-        numbers = values.to_numpy(zero_copy_only=False).astype(np.float64)
-    else:
-        found = as_amounts(values) if pa.types.is_string(values.type) and len(values) else None
-        if found is None:
-            return False
-        numbers = found
-    whole = bool((numbers == np.floor(numbers)).all())
-    return whole and len(numbers) > 0 and np.ptp(numbers) + 1 <= (1 + GAPS) * len(numbers)
-
-
-def in_doubt(shown: Coded, at: Flags, known: Flags) -> Flags:
-    """Return the records whose shown value is sometimes the original and sometimes not, as after a swap.
-
-    A missing value or a limit at which values were cut is seldom the original: whoever reads it knows that something is hidden.
-    """
-    changed = np.bincount(shown.codes[at], minlength=shown.size)
-    true = np.bincount(shown.codes[known & ~at], minlength=shown.size)
-    doubtful = (changed > 0) & (true > SELDOM * changed)
-    doubtful[shown.null] = False
-    found: Flags = doubtful[shown.codes]
-    return found
-
-
-def by_meaning(codes: Ints, values: pa.Array) -> tuple[Ints, pa.Array]:
-    """Return codes and values in the order of the numbers or dates that texts say; as they are where these say none."""
-    numbers = in_numbers(values) if pa.types.is_string(values.type) else None
-    if numbers is None:
-        return codes, values
-    order = np.argsort(numbers, kind="stable")
-    rank = np.append(np.argsort(order, kind="stable"), len(values))
-    return rank[codes], values.take(pa.array(order))
-
-
-def codes_among(new: Coded, values: pa.Array) -> Ints:
-    """Return released values as codes of the original ones; -1 for what is none of them."""
-    shown = new.values
-    if shown.type != values.type:
-        number = all(
-            pa.types.is_integer(t) or pa.types.is_floating(t) for t in (shown.type, values.type)
-        )
-        common = pa.float64() if number else pa.string()
-        shown, values = shown.cast(common, safe=False), values.cast(common, safe=False)
-    found = pc.fill_null(pc.index_in(shown, value_set=values), -1).to_numpy(zero_copy_only=False)
-    return np.append(found.astype(np.int64), -1)[new.codes]
-
-
-def drawn_labels(data: Microdata) -> set[str]:
-    """Return the columns whose values are drawn names for groups: they tell nothing by themselves."""
-    noted = {
-        c
-        for a in data.history
-        for n in ("drawn_labels", "new_numbers")
-        for c in a.details.get(n, ())
-    }
-    named = {
-        c
-        for a in data.history
-        if a.kind in ("pseudonymise", "substitute")
-        for c in a.details.get("columns", ())
-    }
-    roles = {c for c in (data.household, data.copies) if c is not None}
-    return noted | named | roles
-
-
 # -- one column ------------------------------------------------------------------------------------------
 
 
@@ -293,15 +164,14 @@ def told_by(
     text = pa.types.is_string(values.type)
     ordered = not text or values is not coded.values
     in_turn = usable.sum() == len(values) and are_running(values)
+    looked = Looked(codes, usable, ordered, homes, least)
     for hidden in secret:
         at = np.flatnonzero(usable & hidden.at)
         if len(at) < 2 or (column == hidden.name and not hidden.masked):
             continue
-        how = relation_among(codes, hidden, usable, homes, least, ordered=ordered)
-        if not how:
-            how = nearly_among(codes, hidden, usable, homes, least, ordered=ordered)
+        how = relation_among(looked, hidden) or nearly_among(looked, hidden)
         if not how and in_turn and column != hidden.name:
-            how = nearly_in_turn(codes, hidden, usable, least)
+            how = nearly_in_turn(looked, hidden)
         if how and column == hidden.name:
             # New names for old values hide nothing, and are not meant to; an order kept by noise is.
             kept = ordered and how is not None and how.startswith(BY_ORDER)
@@ -312,37 +182,51 @@ def told_by(
             yield Relation((column,), hidden.name, how)
 
 
-def relation_among(
-    codes: Ints,
-    hidden: Hidden,
-    usable: Flags,
-    homes: npt.NDArray[np.int32] | None,
-    least: float,
-    *,
-    ordered: bool,
-) -> str | None:
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """A released column as it is looked at."""
+
+    codes: Ints
+    #: Which of its values can tell anything.
+    usable: Flags
+    #: Whether the order of its codes means something.
+    ordered: bool
+    #: The household of each record.
+    homes: npt.NDArray[np.int32] | None
+    #: The evidence that is asked for.
+    least: float
+
+    def relation(
+        self, hidden: Hidden, at: Ints, least: float, *, alone: bool = False
+    ) -> str | None:
+        """Return how it tells hidden values of some records, members of a household taken together or each ``alone``."""
+        homes = None if alone or self.homes is None else self.homes[at]
+        told = self.codes[at], hidden.codes[at]
+        return relation(*told, homes, least, ordered=self.ordered, running=hidden.running)
+
+
+def relation_among(column: Looked, hidden: Hidden) -> str | None:
     """Return how a column tells hidden values: by the records that hide them and by all that look like these.
 
     Where they are too few for a conclusion, the other records say what the column tells.
     """
+    codes, usable = column.codes, column.usable
     at = np.flatnonzero(usable & hidden.at)
     low, high = codes[at].min(), codes[at].max()
     between = (codes >= low) & (codes <= high)
     seen = np.zeros(codes.max() + 1, dtype=bool)
     seen[codes[at]] = True
-    compared = partial(relation, ordered=ordered, running=hidden.running)
 
     def look(where: Flags) -> str | None:
         how: str | None = ""
         for part in parts(np.flatnonzero(where)):
-            of = None if homes is None else homes[part]
-            how = compared(codes[part], hidden.codes[part], of, least)
+            how = column.relation(hidden, part, column.least)
             if how is None:
                 break
         return how
 
     for part in parts(at):
-        if compared(codes[part], hidden.codes[part], None, 0.0) is None:
+        if column.relation(hidden, part, 0.0, alone=True) is None:
             return None
     how = look(usable & hidden.judged & between)
     if how == "":
@@ -351,73 +235,54 @@ def relation_among(
         return how
     for where in (hidden.judged, hidden.known):
         alike = np.flatnonzero(usable & where & seen[codes])
-        of = None if homes is None else homes[alike]
-        if repeats_tell(codes[alike], hidden.codes[alike], of, least):
+        of = None if column.homes is None else column.homes[alike]
+        if repeats_tell(codes[alike], hidden.codes[alike], of, column.least):
             return BY_VALUE
     return ""
 
 
-def nearly_among(
-    codes: Ints,
-    hidden: Hidden,
-    usable: Flags,
-    homes: npt.NDArray[np.int32] | None,
-    least: float,
-    *,
-    ordered: bool,
-) -> str:
+def nearly_among(column: Looked, hidden: Hidden) -> str:
     """Return how a column tells all hidden values but a few; empty where it does not.
 
     The records that stand against a relation are left out, and the others must show it so clearly that this choice
     explains nothing.
     """
-    at = usable & hidden.at
-    seen = codes[at]
-    between = usable & (codes >= seen.min()) & (codes <= seen.max())
+    seen = column.codes[column.usable & hidden.at]
+    between = column.usable & (column.codes >= seen.min()) & (column.codes <= seen.max())
     for where in (hidden.judged, hidden.known):
         asked = np.flatnonzero(between & where)
-        for follow in (most_common, rising, falling) if ordered else (most_common,):
-            how = nearly(codes, hidden, asked, homes, least, follow, ordered=ordered)
+        for follow in (most_common, rising, falling) if column.ordered else (most_common,):
+            how = nearly(column, hidden, asked, follow)
             if how:
                 return how + NEARLY
     return ""
 
 
 def nearly(
-    codes: Ints,
-    hidden: Hidden,
-    asked: Ints,
-    homes: npt.NDArray[np.int32] | None,
-    least: float,
-    follow: Callable[[Ints, Ints], Flags],
-    *,
-    ordered: bool,
+    column: Looked, hidden: Hidden, asked: Ints, follow: Callable[[Ints, Ints], Flags]
 ) -> str | None:
     """Return the relation among the records that ``follow`` keeps, where it leaves out few."""
     for part in parts(asked):
         # Among some records there may by chance be more exceptions.
         slack = 1 if len(part) == len(asked) else 2
-        kept = follow(codes[part], hidden.codes[part])
+        kept = follow(column.codes[part], hidden.codes[part])
         if not is_few(~kept, slack):
             return None
     if kept.all() or not is_few(~kept[hidden.at[asked]]):
         return None
     n, out = len(asked), int((~kept).sum())
     chosen = gammaln(n + 1) - gammaln(out + 1) - gammaln(n - out + 1)
-    left = asked[kept]
-    of = None if homes is None else homes[left]
-    stricter, running = least + float(chosen), hidden.running
-    return relation(codes[left], hidden.codes[left], of, stricter, ordered=ordered, running=running)
+    return column.relation(hidden, asked[kept], column.least + float(chosen))
 
 
-def nearly_in_turn(codes: Ints, hidden: Hidden, usable: Flags, least: float) -> str:
+def nearly_in_turn(column: Looked, hidden: Hidden) -> str:
     """Return whether running numbers and hidden values in many steps stand at nearly the same place among the records."""
-    at = np.flatnonzero(usable & hidden.known)
+    at = np.flatnonzero(column.usable & hidden.known)
     n = len(at)
     # So many ways to choose the half that is near, each of which has its place by chance in one of FINE cases.
-    if not hidden.at[at].any() or n / 2 * np.log(FINE / 4) < least:
+    if not hidden.at[at].any() or n / 2 * np.log(FINE / 4) < column.least:
         return ""
-    place = np.argsort(np.argsort(codes[at], kind="stable"), kind="stable")
+    place = np.argsort(np.argsort(column.codes[at], kind="stable"), kind="stable")
     _, y, sizes = np.unique(hidden.codes[at], return_inverse=True, return_counts=True)
     if (sizes**2).sum() * FINE > n * n:
         return ""

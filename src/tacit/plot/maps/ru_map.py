@@ -33,6 +33,20 @@ from tacit.plot.theme import INK, INK_SOFT, WARNING, WARNING_GROUND
 
 FLOOR_GROUND = "#f1f3f5"
 FRONTIER_COLOUR = "#b9c2cb"
+#: The frontier, a limit, the data without masking, and the ring round the choice.
+STAIRS = {
+    "type": "line",
+    "color": FRONTIER_COLOUR,
+    "strokeWidth": 4,
+    "opacity": 0.75,
+    "clip": True,
+    "strokeJoin": "round",
+    "strokeCap": "round",
+}
+RULE = {"type": "rule", "strokeDash": [6, 4]}
+POINT = {"type": "point", "stroke": INK, "strokeWidth": 1.75, "opacity": 1}
+DIAMOND = {**POINT, "shape": "diamond", "filled": True, "fill": "white", "size": 110}
+RING = {**POINT, "filled": False, "size": 260, "tooltip": None}
 
 
 def ru_chart(
@@ -183,21 +197,7 @@ def frontier_layer(shown: ShownMap) -> list[dict[str, Any]]:
         {"i": i, "utility": u, "risk": r}
         for i, (u, r) in enumerate(trace_frontier_corners(shown.frontier))
     ]
-    return [
-        layer(
-            {
-                "type": "line",
-                "color": FRONTIER_COLOUR,
-                "strokeWidth": 4,
-                "strokeJoin": "round",
-                "strokeCap": "round",
-                "opacity": 0.75,
-                "clip": True,
-            },
-            rows,
-            order={"field": "i", "type": "quantitative"},
-        )
-    ]
+    return [layer(STAIRS, rows, order={"field": "i", "type": "quantitative"})]
 
 
 def opacity(value: float, *, interactive: bool) -> dict[str, Any]:
@@ -273,24 +273,15 @@ def marker_layers(
         {"type": "point", "filled": True, "size": 64, "clip": True},
         rows,
         color=colours(shown),
-        shape={
-            "field": "method",
-            "type": "nominal",
-            "scale": shapes,
-            "legend": {"title": None} if shown.unnamed else None,
-        },
+        shape={**colours(shown), "scale": shapes},
         stroke={"value": "white"},
         strokeWidth={"value": 1},
         opacity=opacity(1, interactive=interactive),
         tooltip=tips,
     )
     if interactive:
-        point_at = {
-            "type": "point",
-            "fields": ["method"],
-            "on": "pointerover",
-            "clear": "pointerout",
-        }
+        select = {"type": "point", "fields": ["method"]}
+        point_at = {**select, "on": "pointerover", "clear": "pointerout"}
         drawn["params"] = [
             {"name": "view", "select": "interval", "bind": "scales"},
             {"name": "method", "select": point_at},
@@ -310,25 +301,12 @@ def limit_layers(shown: ShownMap) -> list[dict[str, Any]]:
     layers = []
     if shown.cap is not None and s.risk[0] <= shown.cap <= s.risk[1]:
         layers += [
-            layer(
-                {
-                    "type": "rule",
-                    "color": WARNING,
-                    "strokeDash": [6, 4],
-                    "strokeWidth": 1.5,
-                },
-                [{"risk": shown.cap}],
-                x=None,
-            ),
+            layer({**RULE, "color": WARNING, "strokeWidth": 1.5}, [{"risk": shown.cap}], x=None),
             draw_text(s, cap_spot(shown), cap_words(shown.cap), WARNING, dy=-8, align="right"),
         ]
     if shown.floor is not None:
         layers += [
-            layer(
-                {"type": "rule", "color": INK_SOFT, "strokeDash": [6, 4]},
-                [{"utility": shown.floor}],
-                y=None,
-            ),
+            layer({**RULE, "color": INK_SOFT}, [{"utility": shown.floor}], y=None),
             draw_text(s, (s.x(shown.floor), 0), floor_words(shown), INK_SOFT, dx=6, dy=11),
         ]
     return layers
@@ -347,26 +325,8 @@ def reference_layers(shown: ShownMap) -> list[dict[str, Any]]:
         )
     ]
     if is_drawable(ref, log_risk=shown.scales.log_risk):
-        layers.append(
-            layer(
-                {
-                    "type": "point",
-                    "shape": "diamond",
-                    "filled": True,
-                    "fill": "white",
-                    "stroke": INK,
-                    "strokeWidth": 1.75,
-                    "size": 110,
-                    "opacity": 1,
-                },
-                [row(ref)],
-                tooltip=[
-                    {"field": "method", "title": "reference"},
-                    {"field": "risk"},
-                    {"field": "utility"},
-                ],
-            )
-        )
+        tips = [{"field": "method", "title": "reference"}, {"field": "risk"}, {"field": "utility"}]
+        layers.append(layer(DIAMOND, [row(ref)], tooltip=tips))
     return layers
 
 
@@ -374,17 +334,4 @@ def chosen_layer(shown: ShownMap) -> list[dict[str, Any]]:
     """Return a ring round the chosen point."""
     if shown.chosen is None or not is_drawable(shown.chosen, log_risk=shown.scales.log_risk):
         return []
-    return [
-        {
-            "data": {"values": [row(shown.chosen)]},
-            "mark": {
-                "type": "point",
-                "filled": False,
-                "size": 260,
-                "stroke": INK,
-                "strokeWidth": 1.75,
-                "opacity": 1,
-                "tooltip": None,
-            },
-        }
-    ]
+    return [{"data": {"values": [row(shown.chosen)]}, "mark": RING}]

@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from tacit.plot.chart import Chart
-from tacit.plot.parts import SPOKEN, heading, layer, short_number
+from tacit.plot.parts import SPOKEN, category, heading, layer, short_number
 from tacit.plot.theme import INK
+
+#: The mark of a cell over the cap.
+CROSS = {"type": "text", "text": "×", "dx": 22, "dy": -9, "fontSize": 13, "fontWeight": "bold"}
 
 
 class Grid(Protocol):
@@ -76,28 +79,24 @@ def draw_heat_map(
     known = [r[name] for r in rows if r[name] is not None]
     half = (min(known, default=0) + max(known, default=0)) / 2
     ink = {"condition": {"test": f"datum.{name} > {half}", "value": "white"}, "value": INK}
+    number = {"field": name, "type": "quantitative"}
     return {
         "title": {"text": label, "fontSize": 12, "fontWeight": 400},
         "width": {"step": 58},
         "height": {"step": 34},
         "encoding": {
-            "x": {"field": "x", "type": "nominal", "sort": [str(v) for v in grid.x_values],
-                  "title": grid.x, "axis": {"labelAngle": 0}},
-            "y": {"field": "y", "type": "nominal", "sort": [str(v) for v in grid.y_values],
-                  "title": grid.y},
+            "x": category("x", grid.x, list(map(str, grid.x_values)), axis={"labelAngle": 0}),
+            "y": category("y", grid.y, list(map(str, grid.y_values))),
         },
         "layer": [
-            layer({"type": "rect", "stroke": "white", "strokeWidth": 1.5}, color={"field": name, "type": "quantitative", "legend": None,
-                              "scale": {"scheme": scheme}}),
-            layer({"type": "text", "fontSize": 11}, text={"field": name, "type": "quantitative", "format": ".3~g"}, color=ink),
-            {
-                "transform": [{"filter": "datum.over"}],
-                "mark": {"type": "text", "text": "×", "dx": 22, "dy": -9, "fontSize": 13,
-                         "fontWeight": "bold"},
-                "encoding": {"color": ink},
-            },
+            layer(
+                {"type": "rect", "stroke": "white", "strokeWidth": 1.5},
+                color={**number, "legend": None, "scale": {"scheme": scheme}},
+            ),
+            layer({"type": "text", "fontSize": 11}, text={**number, "format": ".3~g"}, color=ink),
+            {"transform": [{"filter": "datum.over"}], **layer(CROSS, color=ink)},
         ],
-    }  # fmt: skip
+    }
 
 
 def number_or_none(value: float) -> float | None:

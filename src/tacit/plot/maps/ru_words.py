@@ -98,7 +98,7 @@ def special_labels(shown: ShownMap, canvas: Canvas) -> list[dict[str, Any]]:
             layers += draw_single_label(s, text, at, found[1], INK, fontWeight="bold", fontSize=11)
     if len(shown.frontier) > 1:
         corners = [(s.x(u), s.y(r)) for u, r in trace_frontier_corners(shown.frontier)]
-        spots = [find_midpoint(a, b) for a, b in itertools.pairwise(corners)]
+        spots = [((a + c) / 2, (b + d) / 2) for (a, b), (c, d) in itertools.pairwise(corners)]
         spots.sort(key=lambda at: abs(at[0] - s.width / 2))
         found = canvas.place("frontier", spots, size=10.5, gaps=(10, 15), own=4)
         if found:
@@ -106,11 +106,6 @@ def special_labels(shown: ShownMap, canvas: Canvas) -> list[dict[str, Any]]:
                 s, "frontier", spots[found[0]], found[1], FRONTIER_INK, fontSize=10.5
             )
     return layers
-
-
-def find_midpoint(one: Spot, two: Spot) -> Spot:
-    """Return the place half-way between two."""
-    return (one[0] + two[0]) / 2, (one[1] + two[1]) / 2
 
 
 def name_spots(line: Sequence[Place], scales: Scales) -> list[Spot]:
@@ -157,16 +152,9 @@ def text_layers(rows: Sequence[Mapping[str, Any]], shown: ShownMap) -> list[dict
 def draw_text(scales: Scales, at: Spot, text: str, colour: str, **mark: Any) -> dict[str, Any]:
     """Return a text at a place; it stays with the place when the reader zooms."""
     utility, risk = scales.back(at)
+    plain = {"type": "text", "align": "left", "fontSize": 11, "clip": True, "tooltip": None}
     return layer(
-        {
-            "type": "text",
-            "align": "left",
-            "color": colour,
-            "fontSize": 11,
-            "clip": True,
-            "tooltip": None,
-            **mark,
-        },
+        {**plain, "color": colour, **mark},
         [{"text": text, "utility": utility, "risk": risk}],
         text={"field": "text"},
     )

@@ -118,7 +118,7 @@ def values_that_agree(
     starts = np.searchsorted(own.of_class, np.arange(own.n_classes + 1))
     pairs: list[Ints] = []
     amounts: list[Floats] = []
-    for match in agreeing_cells(found, None, alpha) if len(found) else ():
+    for match in agreeing_cells(found, alpha) if len(found) else ():
         if match.share:
             rows, others = pair_up(match.ids, match.other_ids)
             rows, others = match.rows[rows], match.others[others]

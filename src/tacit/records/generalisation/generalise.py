@@ -11,8 +11,7 @@ from pydantic import Field, model_validator
 from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.hierarchy import Hierarchy
-from tacit.data.microdata import Microdata
-from tacit.data.nodes import raise_labels
+from tacit.data.microdata import Microdata, raise_labels
 from tacit.data.values import drop_stale_descriptions
 from tacit.errors import HierarchyError, RoleMissing, SdcError
 from tacit.fields import ColumnName, NaturalInt, PositiveInt

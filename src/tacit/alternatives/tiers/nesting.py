@@ -1,19 +1,19 @@
-"""Products of records: what each does to a column, and what one tells that the next does not."""
+"""Products of records or of one table: what each does to a column or cell, and what one tells that the next does not."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from tacit.alternatives.tiers.functions import is_computed_from, is_function_of
 from tacit.arrays import Floats, Ints
 from tacit.data.microdata import Microdata
 from tacit.data.paired import shared_positions
+from tacit.data.table import Table
 from tacit.engine.base import ROW
-from tacit.engine.codes import encode
+from tacit.engine.codes import dense_ids, encode
 from tacit.errors import ColumnNotFound
 
 #: A table that is public already: its columns, or each column with the level of its hierarchy.
@@ -172,3 +172,135 @@ def explain_unrecovered(
         if lost
         else []
     )
+
+
+# -- whether one column was computed from another, judged by the values alone ----------------------------
+
+#: Numbers that differ by less than this share are equal.
+CLOSE = 1e-9
+
+
+def is_function_of(fine: Ints, coarse: Ints) -> bool:
+    """Return True when the coarse value is a function of the fine one."""
+    if not len(fine):
+        return True
+    pairs = dense_ids([fine, coarse], [int(fine.max()) + 1, int(coarse.max()) + 1])[1]
+    return bool(pairs == len(np.unique(fine)))
+
+
+def is_computed_from(
+    fine: Ints, coarse: Ints, fine_numbers: Floats | None, coarse_numbers: Floats | None
+) -> bool:
+    """Return True when the values show that the coarse column was computed from the fine one.
+
+    A value that no two records share determines anything, noise redrawn as well. So where most fine
+    values stand alone, only a straight line or a rising step function counts: rounding, classes, a change
+    of unit.
+    """
+    if not is_function_of(fine, coarse):
+        return False
+    n, kinds = len(fine), len(np.unique(fine))
+    if 2 * kinds <= n:
+        return True
+    if fine_numbers is None or coarse_numbers is None:
+        return False
+    gaps = np.isnan(fine_numbers) != np.isnan(coarse_numbers)
+    known = ~np.isnan(fine_numbers)
+    if gaps.any() or not known.any():
+        return False
+    x, y = fine_numbers[known], coarse_numbers[known]
+    return is_line(x, y) or is_stair(x, y)
+
+
+def is_line(x: Floats, y: Floats) -> bool:
+    """Return True when y lies on a straight line over at least three different x."""
+    if len(np.unique(x)) < 3:
+        return False
+    low, high = int(np.argmin(x)), int(np.argmax(x))
+    slope = (y[high] - y[low]) / (x[high] - x[low])
+    fitted = y[low] + slope * (x - x[low])
+    return bool(np.allclose(fitted, y, rtol=CLOSE, atol=CLOSE * np.abs(y).max(initial=0.0)))
+
+
+def is_stair(x: Floats, y: Floats) -> bool:
+    """Return True when y never falls as x rises, and has at most half as many different values."""
+    rising = y[np.argsort(x, kind="stable")]
+    few = 2 * len(np.unique(y)) <= len(np.unique(x))
+    return few and bool((np.diff(rising) >= 0).all())
+
+
+# -- products of one table -------------------------------------------------------------------------------
+
+
+def table_treatment(table: Table) -> dict[str, int]:
+    """Return how many cells are published as they are, changed, as intervals, and not at all."""
+    hidden = np.isnan(table.published)
+    ranged = hidden & has_interval(table)
+    same = ~hidden & (table.published == table.value)
+    return {
+        "cells as they are": int(same.sum()),
+        "cells changed": int((~hidden & ~same).sum()),
+        "cells as intervals": int(ranged.sum()),
+        "cells hidden": int((hidden & ~ranged).sum()),
+    }
+
+
+def has_interval(table: Table) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Return which cells are published with an interval."""
+    if table.interval is None:
+        return np.zeros(len(table), dtype=bool)
+    return np.asarray(~np.isnan(table.interval).any(axis=1), dtype=bool)
+
+
+def table_faults(open_: str, a: Table, closed: str, b: Table) -> Iterator[str]:
+    """Yield what the more open table tells that the more closed one does not."""
+    at_open, at_closed = shared_cells(a, b)
+    if len(at_open) < len(a):
+        yield f"{open_} holds {len(a) - len(at_open):,} cells that {closed} does not."
+    low_a, high_a = ranges_of(a, at_open)
+    low_b, high_b = ranges_of(b, at_closed)
+    shown_a, shown_b = ~np.isnan(a.published[at_open]), ~np.isnan(b.published[at_closed])
+    more = int((shown_a & ~shown_b).sum())
+    if more:
+        yield f"{open_} publishes {more:,} cells that {closed} hides."
+    narrower = int((~shown_a & ~shown_b & ((low_a > low_b) | (high_a < high_b))).sum())
+    if narrower:
+        yield f"{open_} gives narrower intervals of {narrower:,} cells than {closed}."
+    both = shown_a & shown_b
+    fine, coarse = b.published[at_closed][both], a.published[at_open][both]
+    other = int((fine != coarse).sum())
+    true = b.changed is None
+    if other and not true and not computed(fine, coarse):
+        yield (
+            f"{open_} changes {other:,} cells in another way than {closed}, so that both together tell "
+            "more than each alone."
+        )
+
+
+def computed(fine: Floats, coarse: Floats) -> bool:
+    """Return True when published values follow from others."""
+    codes: list[Ints] = [np.unique(v, return_inverse=True)[1] for v in (fine, coarse)]
+    return is_computed_from(codes[0], codes[1], fine, coarse)
+
+
+def ranges_of(table: Table, at: Ints) -> tuple[Floats, Floats]:
+    """Return the published intervals of some cells, infinite where there is none."""
+    if table.interval is None:
+        return np.full(len(at), -np.inf), np.full(len(at), np.inf)
+    low, high = table.interval[at].T
+    return np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
+
+
+def shared_cells(a: Table, b: Table) -> tuple[Ints, Ints]:
+    """Return the positions of the cells that both tables have, by their codes."""
+    spans = [[(d.name, d.codes) for d in t.dimensions] for t in (a, b)]
+    if spans[0] == spans[1] and len(a) == len(b):
+        everyone = np.arange(len(a))
+        return everyone, everyone
+    order = [b.names.index(n) for n in a.names] if set(a.names) == set(b.names) else None
+    if order is None:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    place = {tuple(b.codes(i)[o] for o in order): i for i in range(len(b))}
+    found = [(i, place[a.codes(i)]) for i in range(len(a)) if a.codes(i) in place]
+    pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]

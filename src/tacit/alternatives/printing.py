@@ -1,8 +1,10 @@
-"""Small tables as text and as HTML."""
+"""Small tables as text, as HTML and as CSV."""
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,3 +31,12 @@ def html_table(rows: Sequence[Mapping[str, Any]]) -> str:
         for row in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def csv_table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
+    """Return rows as CSV text, under a line with the names of their columns."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, fieldnames=names)
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
