@@ -78,7 +78,7 @@ class AlphaK(ValueMeasure):
 
     def violates(self, found: ClassValues, figures: Floats) -> Flags:
         """Add the classes that are too small."""
-        return self.beyond(figures) | (found.sizes < self.k)
+        return super().violates(found, figures) | (found.sizes < self.k)
 
     def counted(self, values: Sequence[object]) -> Flags:
         """Return, for each value and for null after the last, whether it counts."""

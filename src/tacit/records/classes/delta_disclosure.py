@@ -53,6 +53,6 @@ class DeltaDisclosure(ValueMeasure):
         rows = found.of_class, found.value, found.n, found.n_classes
         return class_models.log_ratio(*rows, all_values=self.absent == "violates")
 
-    def beyond(self, figures: Floats) -> Flags:
-        """Return which ratios are at delta or beyond: the inequality is strict."""
-        return figures > self.delta - class_models.TOLERANCE
+    def is_within(self, figures: Floats, room: float = class_models.TOLERANCE) -> Flags:
+        """Return which ratios are below delta: the inequality is strict."""
+        return figures <= self.delta - room

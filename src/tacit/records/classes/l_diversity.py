@@ -115,9 +115,9 @@ class LDiversity(ClassMeasure):
             return class_models.recursive_diversity(*rows, self.c)
         return class_models.distinct_diversity(found.of_class, found.n_classes)
 
-    def beyond(self, figures: Floats) -> Flags:
-        """Return which diversities are below l."""
-        return figures < self.l - class_models.TOLERANCE
+    def is_within(self, figures: Floats, room: float = class_models.TOLERANCE) -> Flags:
+        """Return which diversities reach l."""
+        return figures >= self.l - room
 
     def extreme(self, figures: Floats) -> float:
         """Return the smallest diversity: whole, up to rounding, as a whole number; 0 without classes."""

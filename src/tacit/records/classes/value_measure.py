@@ -101,9 +101,9 @@ class ClassMeasure(OfSensitive):
         """Return the number of each class."""
         raise NotImplementedError
 
-    def beyond(self, figures: Floats) -> Flags:
-        """Return which numbers are beyond the limit."""
-        return figures > self.limit + class_models.TOLERANCE
+    def is_within(self, figures: Floats, room: float = class_models.TOLERANCE) -> Flags:
+        """Return which numbers are within the limit."""
+        return figures <= self.limit + room
 
     def part(self, quasi: str, column: str, found: ClassValues) -> ClassPart:
         """Return what one column shows on one quasi-identifier."""
@@ -123,7 +123,7 @@ class ClassMeasure(OfSensitive):
     def violates(self, found: ClassValues, figures: Floats) -> Flags:
         """Return the classes that violate the model."""
         del found
-        return self.beyond(figures)
+        return ~self.is_within(figures)
 
     def extreme(self, figures: Floats) -> float:
         """Return the number of the worst class; 0 when there are no records."""

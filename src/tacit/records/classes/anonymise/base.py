@@ -14,17 +14,17 @@ from tacit.errors import InputError, RoleMissing, SdcError
 from tacit.fields import ColumnName, IdentifierColumns, PositiveFloat, PositiveInt, Probability
 from tacit.records.classes.anonymise.class_values import Aggregate, aggregate_classes
 from tacit.records.classes.anonymise.evaluate import Task
-from tacit.records.classes.anonymise.models import register, sampling  # noqa: F401 - they register models
+from tacit.records.classes.anonymise.models.condition import Setting
+from tacit.records.classes.anonymise.models.population import KINDS
 from tacit.records.classes.anonymise.models.registry import (
-    Setting,
     claims_of,
+    further_groups,
     make_conditions,
     model_faults,
-    sensitive_columns,
 )
-from tacit.records.classes.anonymise.models.shares import further_groups
 from tacit.records.classes.anonymise.objectives import Entropy, Utility, make_objective
 from tacit.records.classes.anonymise.problem import build_problem
+from tacit.records.classes.class_values import columns_of_interest
 from tacit.registry import lookup
 from tacit.spec import Measure, Method
 
@@ -208,7 +208,7 @@ class LatticeMethod(Method):
         if not self.asks_register:
             return None
         if people is None:
-            names = [m.kind for m in self.models if m.kind in register.KINDS]
+            names = [m.kind for m in self.models if m.kind in KINDS]
             raise InputError(
                 f"{self.kind}: {' and '.join(names)} counts the people of a population register: pass register=, or name "
                 "the file in the plan's register section."
@@ -219,16 +219,15 @@ class LatticeMethod(Method):
     @property
     def asks_register(self) -> bool:
         """Return True when a model counts the people of a register."""
-        return any(m.kind in register.KINDS for m in self.models)
+        return any(m.kind in KINDS for m in self.models)
 
     def pose(self, data: Microdata, people: Microdata | None = None) -> Task:
         """Return the search problem of some data, with a population register where a model asks for one."""
         people = self.checked_register(people)
         keys = self.generalised(data)
         quasi = {name: [c for c in group if c in keys] for name, group in data.quasi.items()}
-        extra = [
-            c for m in self.models if hasattr(m, "sensitive") for c in sensitive_columns(m, data)
-        ]
+        asked = [m.sensitive for m in self.models if hasattr(m, "sensitive")]
+        extra = [c for named in asked for c in columns_of_interest(data, named)]
         if self.target:
             extra.append(self.target)
         groups = {**quasi, **further_groups(self.models, data)}

@@ -11,7 +11,7 @@ import numpy as np
 from tacit.arrays import Flags, Floats, Ints
 from tacit.records.classes.anonymise.fewest import choose_cheapest, choose_fewest
 from tacit.records.classes.anonymise.grouping import merge_classes
-from tacit.records.classes.anonymise.models.registry import TOLERANCE, Condition, View
+from tacit.records.classes.anonymise.models.condition import TOLERANCE, Condition, View
 from tacit.records.classes.anonymise.objectives import Objective
 from tacit.records.classes.anonymise.problem import Levels, Problem, State
 

@@ -48,8 +48,21 @@ class Climb:
         return codes
 
 
+class Counted:
+    """Records and, where there are weights, their sums."""
+
+    n: Ints
+    weight: Floats | None
+
+    def amounts(self, weighted: bool) -> Floats:
+        """Return sums of weights, or numbers of records."""
+        if weighted and self.weight is not None:
+            return self.weight
+        return self.n.astype(np.float64)
+
+
 @dataclass(frozen=True)
-class Values:
+class Values(Counted):
     """How often each value of a column occurs in each class: one row per class and value, in any order."""
 
     of_class: Ints
@@ -71,15 +84,9 @@ class Values:
         weight = None if self.weight is None else self.weight[take]
         return Values(self.of_class[take], self.value[take], self.n[take], weight)
 
-    def amounts(self, weighted: bool) -> Floats:
-        """Return sums of weights, or numbers of records."""
-        if weighted and self.weight is not None:
-            return self.weight
-        return self.n.astype(np.float64)
-
 
 @dataclass(frozen=True)
-class State:
+class State(Counted):
     """The cells of the data, merged at the levels of one node.
 
     Attributes
@@ -111,12 +118,6 @@ class State:
 
     def __len__(self) -> int:
         return len(self.n)
-
-    def amounts(self, weighted: bool) -> Floats:
-        """Return sums of weights, or numbers of records, of each class."""
-        if weighted and self.weight is not None:
-            return self.weight
-        return self.n.astype(np.float64)
 
 
 @dataclass(frozen=True)

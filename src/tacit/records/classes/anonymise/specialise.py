@@ -20,7 +20,7 @@ from tacit.records.classes.anonymise.cuts import Numbers
 from tacit.records.classes.anonymise.evaluate import Task
 from tacit.records.classes.anonymise.grouping import Codes, merge_classes, sum_by
 from tacit.records.classes.anonymise.mixed import Words, climb_words
-from tacit.records.classes.anonymise.models.registry import View
+from tacit.records.classes.anonymise.models.condition import View
 
 #: How many children a class may give back, smallest first, for the others to pass.
 GIVEN_BACK = 4
@@ -263,7 +263,7 @@ class Specialiser:
         n = np.bincount(ids, weights=rows.n[seen], minlength=count).astype(np.int64)
         weight = None if rows.weight is None else sum_by(ids, rows.weight[seen], count)
         values = {}
-        if any(c.sensitive is not None for c in self.task.conditions):
+        if any(c.column is not None for c in self.task.conditions):
             place = np.full(len(rows), -1, dtype=np.int64)
             place[seen] = ids
             for column, found in rows.values.items():

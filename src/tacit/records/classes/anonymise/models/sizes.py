@@ -16,7 +16,7 @@ import numpy as np
 from tacit.arrays import Flags, Floats
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError
-from tacit.records.classes.anonymise.models.registry import (
+from tacit.records.classes.anonymise.models.condition import (
     TOLERANCE,
     Condition,
     Made,
@@ -24,8 +24,7 @@ from tacit.records.classes.anonymise.models.registry import (
     Parts,
     Setting,
     View,
-    claim_for,
-    condition_for,
+    given,
 )
 
 BY_WEIGHT = "The sum of weights stands for the people of the population who share the key values."
@@ -86,7 +85,6 @@ class FewAtRisk(Condition):
         return np.asarray(view.n * (at_risk - (self.share + TOLERANCE)))
 
 
-@condition_for("k_anonymity")
 def from_k_anonymity(model: Any, setting: Setting) -> Sequence[Condition]:
     """Return the condition of k-anonymity."""
     if model.missing != "category":
@@ -96,7 +94,6 @@ def from_k_anonymity(model: Any, setting: Setting) -> Sequence[Condition]:
     return [AtLeast(model.quasi, setting.weighted_k, k=model.k)]
 
 
-@claim_for("k_anonymity")
 def claim_k(model: Any, made: Made) -> Parts:
     """Claim k records, or weights that sum to k, in every class."""
     if made.in_k is None:
@@ -105,7 +102,6 @@ def claim_k(model: Any, made: Made) -> Parts:
         yield Part("weighted-k-anonymity", {"k": model.k, "weight": made.in_k}, (BY_WEIGHT,))
 
 
-@condition_for("attack_risk")
 def from_attack_risk(model: Any, setting: Setting) -> Sequence[Condition]:
     """Return the conditions of the limits that were given."""
     scale = risk_scale(model, setting.data, weighted=setting.weighted_k)
@@ -124,7 +120,7 @@ def from_attack_risk(model: Any, setting: Setting) -> Sequence[Condition]:
 
 def risk_scale(model: Any, data: Microdata, *, weighted: bool = False) -> float:
     """Return s where the risk of a record in a class of n is s / n, or say why there is none."""
-    if model.highest is None and model.average is None and model.at_risk is None:
+    if not given(model, "highest", "average", "at_risk"):
         raise InputError(
             "anonymise: attack_risk needs a limit: give highest=, average= or at_risk=."
         )
@@ -145,16 +141,10 @@ def risk_scale(model: Any, data: Microdata, *, weighted: bool = False) -> float:
     return float(model.fraction or 1.0)
 
 
-@claim_for("attack_risk")
 def claim_attack_risk(model: Any, made: Made) -> Parts:
     """Claim the limits on the probability of re-identification."""
     scale = risk_scale(model, made.data)
-    told: dict[str, Any] = {"attacker": model.attacker}
-    told |= {
-        name: getattr(model, name)
-        for name in ("highest", "average", "at_risk")
-        if getattr(model, name) is not None
-    }
+    told = {"attacker": model.attacker, **given(model, "highest", "average", "at_risk")}
     if model.at_risk is not None:
         told["threshold"] = model.threshold
     if scale != 1:
