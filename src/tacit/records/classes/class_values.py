@@ -32,32 +32,21 @@ MissingValues = Annotated[
 
 @dataclass(frozen=True)
 class ClassValues:
-    """How often each value of a column occurs in each class.
+    """How often each value of a column occurs in each class."""
 
-    Attributes
-    ----------
-    keys
-        The key values of each class, one column per key.
-    of_class
-        The class of each row, 0, 1, ...; rows are sorted by class, then by value.
-    value
-        The code of each row's value, in ascending order; null is coded ``len(values)``.
-    n
-        Records of each row; not whole where records that lack a key count in part.
-    values
-        The distinct values of the column that are not null, ascending.
-    records
-        Records of each class, where the rows count more than these.
-    levels
-        For each level of the column's hierarchy the label of each value, where values are compared by it.
-    """
-
+    #: The key values of each class, one column per key.
     keys: Mapping[str, pa.Array]
+    #: The class of each row, 0, 1, ...; rows are sorted by class, then by value.
     of_class: Ints
+    #: The code of each row's value, in ascending order; null is coded ``len(values)``.
     value: Ints
+    #: Records of each row; not whole where records that lack a key count in part.
     n: Any
+    #: The distinct values of the column that are not null, ascending.
     values: pa.Array
+    #: Records of each class, where the rows count more than these.
     records: Ints | None = None
+    #: For each level of the column's hierarchy the label of each value, where values are compared by it.
     levels: Sequence[Ints] = ()
 
     @property

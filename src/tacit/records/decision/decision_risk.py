@@ -252,22 +252,15 @@ class DecisionRisk(SideInformation, Measure):
 
 @dataclass(frozen=True)
 class Found:
-    """Risk by dictionary and loss by record.
+    """Risk by dictionary and loss by record."""
 
-    Attributes
-    ----------
-    names, risks
-        The dictionaries, and the risk against each.
-    risk
-        The mean under the prior, or the largest.
-    candidates, chance, sensitivity, loss
-        One number a record: against the dictionary, or the worst of them; under a prior, the fewest candidates
-        and the prior means.
-    """
-
+    #: The dictionaries, and the risk against each.
     names: tuple[str, ...]
     risks: Floats
+    #: The mean under the prior, or the largest.
     risk: float
+    #: One number a record: against the dictionary, or the worst of them; under a prior, the fewest candidates and the
+    #: prior means.
     candidates: Ints
     chance: Floats
     sensitivity: Floats

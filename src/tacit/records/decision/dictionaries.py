@@ -35,17 +35,11 @@ Given = str | Mapping[str, Sequence[Any]]
 
 @dataclass(frozen=True)
 class Comparison:
-    """How values are compared.
+    """How values are compared."""
 
-    Attributes
-    ----------
-    threshold
-        The least similarity of texts; None for equality.
-    by_record
-        True when the mean similarity of a record must reach it, not that of every attribute.
-    """
-
+    #: The least similarity of texts; None for equality.
     threshold: float | None = None
+    #: True when the mean similarity of a record must reach it, not that of every attribute.
     by_record: bool = False
 
 

@@ -54,23 +54,15 @@ Tick = Callable[[str, float | None], None]
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that was found.
+    """A rule that was found."""
 
-    Attributes
-    ----------
-    shown
-        The cells that it discloses.
-    risk
-        Its risk: known, Bayes, or the largest over the dictionaries.
-    bound
-        A risk that no rule of the set can undercut.
-    how
-        How it was found.
-    """
-
+    #: The cells that it discloses.
     shown: Flags
+    #: Its risk: known, Bayes, or the largest over the dictionaries.
     risk: float
+    #: A risk that no rule of the set can undercut.
     bound: float
+    #: How it was found.
     how: str
 
     @property
@@ -81,23 +73,15 @@ class Rule:
 
 @dataclass(frozen=True)
 class Choices:
-    """The sets that records may disclose, and what they cost.
+    """The sets that records may disclose, and what they cost."""
 
-    Attributes
-    ----------
-    sets
-        The sets, sets x attributes.
-    cost
-        Losses: dictionaries x sets x records, infinite where a set is barred.
-    allowed
-        Which sets each record can disclose, sets x records: it must know all the values.
-    prior
-        The weights of dictionaries, or None: then the largest risk counts.
-    """
-
+    #: The sets, sets x attributes.
     sets: Flags
+    #: Losses: dictionaries x sets x records, infinite where a set is barred.
     cost: Floats
+    #: Which sets each record can disclose, sets x records: it must know all the values.
     allowed: Flags
+    #: The weights of dictionaries, or None: then the largest risk counts.
     prior: tuple[float, ...] | None
 
     @property
@@ -325,27 +309,18 @@ def take_cheapest(choices: Choices, wanted: int) -> Rule:
 
 @dataclass(frozen=True)
 class Program:
-    """One choice for each pair of a record and a set it can disclose, and last the largest risk.
+    """One choice for each pair of a record and a set it can disclose, and last the largest risk."""
 
-    Attributes
-    ----------
-    choices
-        The sets and their costs.
-    of_set, of_record
-        The pairs.
-    model
-        Minimise the last variable: at least every risk; one set a record; the wanted numbers of cells.
-    unit
-        The risk that is 1 in the model, about the least one, as solvers round off what is far below 1.
-    unbounded
-        True when every rule has an infinite risk; then the model counts infinite losses.
-    """
-
+    #: The sets and their costs.
     choices: Choices
+    #: The pairs.
     of_set: Ints
     of_record: Ints
+    #: Minimise the last variable: at least every risk; one set a record; the wanted numbers of cells.
     model: LinearModel
+    #: The risk that is 1 in the model, about the least one, as solvers round off what is far below 1.
     unit: float = 1.0
+    #: True when every rule has an infinite risk; then the model counts infinite losses.
     unbounded: bool = False
 
     @property

@@ -67,27 +67,18 @@ class Consistent:
 
 @dataclass(frozen=True)
 class Dictionary:
-    """What an attacker knows: rows of codes, and how they compare with the codes of the records.
+    """What an attacker knows: rows of codes, and how they compare with the codes of the records."""
 
-    Attributes
-    ----------
-    codes
-        The different rows, -1 for null.
-    size
-        How many rows of the dictionary are each of them.
-    consistent
-        By attribute, what each code of the records is consistent with.
-    similarity
-        By attribute, similarities of codes of the records (rows) and of the dictionary (columns). When given, a row
-        is a candidate from a mean similarity of ``threshold`` on, and ``consistent`` is not used.
-    threshold
-        The least mean similarity.
-    """
-
+    #: The different rows, -1 for null.
     codes: Codes
+    #: How many rows of the dictionary are each of them.
     size: Ints
+    #: By attribute, what each code of the records is consistent with.
     consistent: tuple[Consistent, ...]
+    #: By attribute, similarities of codes of the records (rows) and of the dictionary (columns). When given, a row is
+    #: a candidate from a mean similarity of ``threshold`` on, and ``consistent`` is not used.
     similarity: tuple[Floats, ...] = ()
+    #: The least mean similarity.
     threshold: float = 1.0
 
     @classmethod
@@ -279,27 +270,18 @@ def count_alike(shown: Codes, theta: Dictionary) -> Ints:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """How much it hurts to be identified, given the cells that are shown (the paper's Phi).
+    """How much it hurts to be identified, given the cells that are shown (the paper's Phi)."""
 
-    Attributes
-    ----------
-    weights
-        w_{j,i}, records x attributes; infinite for what may never be identified.
-    form
-        ``sum`` of the weights of what is shown (phi1 to phi4), ``product`` of their exponentials (phi5),
-        or ``constant``.
-    terms
-        Weights of sets of attributes that are shown together: attributes, and one weight a record.
-    constant
-        Sensitivity of every record under ``constant``.
-    own
-        A function of the user's that takes the place of the form.
-    """
-
+    #: w_{j,i}, records x attributes; infinite for what may never be identified.
     weights: Floats
+    #: ``sum`` of the weights of what is shown (phi1 to phi4), ``product`` of their exponentials (phi5), or
+    #: ``constant``.
     form: Literal["sum", "product", "constant"] = "sum"
+    #: Weights of sets of attributes that are shown together: attributes, and one weight a record.
     terms: tuple[tuple[tuple[int, ...], Floats], ...] = ()
+    #: Sensitivity of every record under ``constant``.
     constant: float = 1.0
+    #: A function of the user's that takes the place of the form.
     own: OwnSensitivity | None = field(default=None, compare=False)
 
     def of(self, shown: Flags) -> Floats:

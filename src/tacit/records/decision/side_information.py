@@ -327,26 +327,17 @@ class SideInformation(Spec):
 
 @dataclass(frozen=True)
 class Posed:
-    """Records and dictionaries on codes.
+    """Records and dictionaries on codes."""
 
-    Attributes
-    ----------
-    names
-        The attributes.
-    records
-        Their values.
-    codes
-        Records x attributes, -1 where missing.
-    dictionaries
-        By name.
-    sensitivity
-        Of the records.
-    """
-
+    #: The attributes.
     names: tuple[str, ...]
+    #: Their values.
     records: Mapping[str, Values]
+    #: Records x attributes, -1 where missing.
     codes: Codes
+    #: By name.
     dictionaries: Mapping[str, Dictionary]
+    #: Of the records.
     sensitivity: Sensitivity
 
 

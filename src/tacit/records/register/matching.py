@@ -38,29 +38,19 @@ NO_MATCH, UNKNOWN = -1, -2
 
 @dataclass(frozen=True)
 class Linked:
-    """What linking a release to a register shows, one entry per released record.
+    """What linking a release to a register shows, one entry per released record."""
 
-    Attributes
-    ----------
-    candidates
-        Members of the register that the record could be.
-    in_subjects
-        Candidates among the subjects, the people of the original data; None without the original.
-    has_subject
-        True when the record stems from the original (added records do not).
-    covers
-        True when the record's own subject is among its candidates.
-    reached
-        Released records that have this record's subject among their candidates (0 without subject).
-    n_register, n_subjects
-        Size of the register and number of subjects.
-    """
-
+    #: Members of the register that the record could be.
     candidates: Ints
+    #: Candidates among the subjects, the people of the original data; None without the original.
     in_subjects: Ints | None
+    #: True when the record stems from the original (added records do not).
     has_subject: Flags
+    #: True when the record's own subject is among its candidates.
     covers: Flags
+    #: Released records that have this record's subject among their candidates (0 without subject).
     reached: Ints
+    #: Size of the register and number of subjects.
     n_register: int
     n_subjects: int
 
@@ -112,24 +102,15 @@ def require(data: Microdata, columns: Sequence[str], where: str) -> None:
 
 @dataclass(frozen=True)
 class Scale:
-    """The levels of one key, and where the released values stand on them.
+    """The levels of one key, and where the released values stand on them."""
 
-    Attributes
-    ----------
-    ground
-        The ground labels' positions.
-    is_open
-        True without a hierarchy: values outside ``ground`` are not released and share one more
-        position.
-    maps
-        For each level: each ground position's code; at the last, the top, everybody agrees.
-    level, code
-        The level and the code of each released record's value; code NO_MATCH matches nobody.
-    """
-
+    #: The ground labels' positions.
     ground: Mapping[str, int]
+    #: True without a hierarchy: values outside ``ground`` are not released and share one more position.
     is_open: bool
+    #: For each level: each ground position's code; at the last, the top, everybody agrees.
     maps: tuple[npt.NDArray[np.int32], ...]
+    #: The level and the code of each released record's value; code NO_MATCH matches nobody.
     level: npt.NDArray[np.int16]
     code: npt.NDArray[np.int32]
 
@@ -250,29 +231,19 @@ def reduce_register(
 
 @dataclass(frozen=True)
 class Subjects:
-    """The people of the original data, seen through the register.
+    """The people of the original data, seen through the register."""
 
-    Attributes
-    ----------
-    known
-        Whether the original is at hand.
-    positions
-        For each subject that the register holds: ground positions of the keys that matter.
-    of_record
-        For each released record: its subject's place among those found, or -1.
-    has_subject
-        For each released record: whether it stems from the original.
-    found
-        Number of subjects that the register holds.
-    n
-        Number of subjects.
-    """
-
+    #: Whether the original is at hand.
     known: bool
+    #: For each subject that the register holds: ground positions of the keys that matter.
     positions: Mapping[str, npt.NDArray[np.int32]]
+    #: For each released record: its subject's place among those found, or -1.
     of_record: Ints
+    #: For each released record: whether it stems from the original.
     has_subject: Flags
+    #: Number of subjects that the register holds.
     found: int
+    #: Number of subjects.
     n: int
 
     @classmethod

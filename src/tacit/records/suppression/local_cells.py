@@ -34,23 +34,15 @@ CHUNK = 512
 
 @dataclass
 class Rows:
-    """The state of a search.
+    """The state of a search."""
 
-    Attributes
-    ----------
-    codes
-        One row per combination (or record with a rare one), one column per key.
-    size
-        Records that a row stands for.
-    rare
-        The rows that agreed with fewer than k records at the start.
-    agreeing
-        Records that agree with each row, kept up to date for the rare ones.
-    """
-
+    #: One row per combination (or record with a rare one), one column per key.
     codes: Ints
+    #: Records that a row stands for.
     size: Ints
+    #: The rows that agreed with fewer than k records at the start.
     rare: Ints
+    #: Records that agree with each row, kept up to date for the rare ones.
     agreeing: Ints
 
     def count(self, row: Ints) -> int:

@@ -15,10 +15,10 @@ from tacit.records.suppression.local_problem import (
     Problem,
     Tick,
     View,
-    column_sets,
     find_short,
     make_views,
     settle_by_set,
+    try_sets,
 )
 
 Choose = Callable[[Problem, Sequence[View], Flags, Ints, Tick], Flags]
@@ -70,16 +70,13 @@ def choose_lightest(
     """Return the lightest set of cells that is enough for each record; what is left, one column at a time."""
     chosen = np.zeros((len(rows), problem.codes.shape[1]), dtype=bool)
     known = show_known(views, problem.codes.shape[1], rows)
-    left = np.arange(len(rows))
-    sets = column_sets(problem.weights, problem.fixed)
-    for done, columns in enumerate(sets):
-        if not len(left):
-            return chosen
-        tick("sets of cells", done / len(sets))
-        does = np.asarray(known[left][:, columns].all(axis=1))
-        does[does] = settle_by_set(views, short, rows[left[does]], columns)
-        chosen[np.ix_(left[does], np.array(columns))] = True
-        left = left[~does]
+
+    def settles(at: Ints, columns: tuple[int, ...]) -> Flags:
+        return settle_by_set(views, short, rows[at], columns)
+
+    for columns, at in try_sets(problem, known, settles, tick):
+        chosen[np.ix_(at, np.array(columns))] = True
+    left = np.flatnonzero(~chosen.any(axis=1))
     if len(left):
         chosen[left] = choose_one_by_one(problem, views, short, rows[left], tick)
     return chosen

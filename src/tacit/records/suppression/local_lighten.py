@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,29 +31,19 @@ VALUES = 200
 SLIGHT = 1e-9
 
 
-@dataclass
-class Rows:
-    """The state of the exchange: one row per touched record, then one per kind of other record.
+class Rows(NamedTuple):
+    """The state of the exchange: one row per touched record, then one per kind of other record."""
 
-    Attributes
-    ----------
-    now, full
-        The codes as they stand and as they were.
-    missing
-        Bits of the columns that are missing now.
-    size
-        Records that a row stands for.
-    sensitive
-        Its sensitive value, -1 where missing.
-    agree
-        Records that agree with it on each demand, where that matters.
-    """
-
+    #: The codes as they stand and as they were.
     now: Ints
     full: Ints
+    #: Bits of the columns that are missing now.
     missing: Ints
+    #: Records that a row stands for.
     size: Ints
+    #: Its sensitive value, -1 where missing.
     sensitive: Ints
+    #: Records that agree with it on each demand, where that matters.
     agree: Ints
 
 
@@ -105,12 +95,7 @@ def exchange_all(
     demands = problem.demands
     turns = len(pairs) * len(demands) + len(np.unique(pairs[:, 0])) * rows.now.shape[1]
     KERNELS.pick(float(turns) * len(rows.now))["exchange_cells"](
-        rows.now,
-        rows.full,
-        rows.missing,
-        rows.size,
-        rows.sensitive,
-        rows.agree,
+        *rows,
         np.array([d.k for d in demands], dtype=np.int64),
         np.array([sum(1 << c for c in d.columns) for d in demands], dtype=np.int64),
         problem.kinds,
@@ -155,7 +140,7 @@ def list_exchanges(
         some = np.flatnonzero(costs[s] < cost - SLIGHT)
         if not len(some):
             break
-        meets = np.array([bool(set(columns) & set(d.columns)) for d in problem.demands])
+        meets = problem.meets(columns)
         known = (full[some][:, columns] >= 0).all(axis=1)
         some = some[known & ~(must[some] & ~meets).any(axis=1)]
         found.append(np.column_stack([some, np.full(len(some), s)]))

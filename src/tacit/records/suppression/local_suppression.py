@@ -29,10 +29,11 @@ from tacit.records.suppression.local_problem import (
     Problem,
     bound_by_classes,
     bound_by_records,
+    find_risky,
     find_short,
+    hide_until_safe,
     make_views,
 )
-from tacit.records.suppression.local_risk import find_risky, hide_until_safe
 from tacit.records.suppression.mu_argus import entropy
 from tacit.registry import register
 from tacit.spec import Method

@@ -34,6 +34,7 @@ from tacit.numerics.elementary import log2
 from tacit.records.suppression.rare_combinations import (
     Combination,
     Suppression,
+    count_missing,
 )
 from tacit.registry import register
 from tacit.spec import Method
@@ -348,15 +349,6 @@ def list_checked_combinations(ranks: Mapping[str, int], max_dim: int) -> list[tu
 
 
 # -- on the engine ---------------------------------------------------------------------------------
-
-
-def count_missing(data: Microdata, columns: Sequence[str]) -> dict[str, int]:
-    """Return the number of missing values of each column."""
-    if not columns:
-        return {}
-    sums = [nw.col(c).is_null().cast(nw.Int64).sum().cast(nw.Int64).alias(c) for c in columns]
-    row = data.frame.select(*sums).collect("pyarrow").rows(named=True)[0]
-    return {c: int(row[c] or 0) for c in columns}
 
 
 def count_uniques(data: Microdata, keys: Sequence[str]) -> int:

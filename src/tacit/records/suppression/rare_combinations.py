@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
+from tacit.data.microdata import Microdata
 from tacit.engine.codes import Cells, Coded, densify, group_ids
 from tacit.engine.subsets import class_ids
 from tacit.errors import Approximate
@@ -161,6 +163,15 @@ class Suppression:
             if lost.any() and combination.remove_cells(rows[lost], self.n):
                 look.append(j)
         return look
+
+
+def count_missing(data: Microdata, columns: Sequence[str]) -> dict[str, int]:
+    """Return the number of missing values of each column."""
+    if not columns:
+        return {}
+    sums = [nw.col(c).is_null().cast(nw.Int64).sum().cast(nw.Int64).alias(c) for c in columns]
+    row = data.frame.select(*sums).collect("pyarrow").rows(named=True)[0]
+    return {c: int(row[c] or 0) for c in columns}
 
 
 def distinct_patterns(words: Ints) -> tuple[Ints, Ints]:

@@ -17,6 +17,7 @@ from tacit.engine.base import ROW
 from tacit.engine.relational import N, attach_counts
 from tacit.errors import InputError, RoleMissing, SdcError
 from tacit.fields import ClassSize, ColumnName, PositiveInt, Secret
+from tacit.records.suppression.rare_combinations import count_missing
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.treatment import OnHousehold, OnLinks
@@ -154,7 +155,7 @@ class Suppress(Method):
         columns = self.targets(data)
         result = data.with_frame(self.empty_cells(data, columns))
         if self.mark == "null":
-            before, after = missing(data.frame, columns), missing(result.frame, columns)
+            before, after = count_missing(data, columns), count_missing(result, columns)
             ctx.note(suppressed={c: after[c] - before[c] for c in columns})
         ctx.note(level=self.level, columns=list(columns))
         return result
@@ -260,10 +261,3 @@ def drop_small_classes(data: Microdata, k: int) -> Microdata:
         before, left = left, len(data)
         if left == before:
             return data
-
-
-def missing(frame: Frame, columns: Sequence[str]) -> Mapping[str, int]:
-    """Return how many values are missing in each column."""
-    sums = [nw.col(c).is_null().cast(nw.Int64).sum().alias(f"c{i}") for i, c in enumerate(columns)]
-    row = frame.select(*sums).collect("pyarrow").rows(named=True)[0]
-    return {c: int(row[f"c{i}"] or 0) for i, c in enumerate(columns)}

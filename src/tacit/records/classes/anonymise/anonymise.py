@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -20,11 +19,8 @@ from tacit.records.classes.anonymise.evaluate import Task
 from tacit.records.classes.anonymise.lattice import Lattice
 from tacit.records.classes.anonymise.objectives import COUNTED, WORDS
 from tacit.records.classes.anonymise.problem import Levels, Problem
-from tacit.records.classes.anonymise.search.boxes import TIE, Found, Limits
-from tacit.records.classes.anonymise.search.choose import search_lattice
-from tacit.records.classes.anonymise.search.local import gap_of
+from tacit.records.classes.anonymise.search import TIE, Found, Limits, gap_of, search_lattice
 from tacit.registry import register
-from tacit.spec import Role
 from tacit.treatment import OnHousehold
 
 
@@ -54,14 +50,8 @@ class Anonymise(LatticeMethod):
 
     kind: Literal["anonymise"] = "anonymise"
     on_household = "by_value"
-    on_weight = "option"
-    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     takes_register: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
-    example: ClassVar[Mapping[str, Any]] = {
-        "models": [{"kind": "k_anonymity", "k": 2}],
-        "suppression": 0.2,
-    }
     techniques: ClassVar[tuple[str, ...]] = ("generalise values", "suppression (tuple)")
 
     def treats_household(self, data: Microdata) -> OnHousehold:
@@ -158,8 +148,7 @@ class Anonymise(LatticeMethod):
         )
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
-        if self.identifiers == "drop":
-            data = data.drop(data.identifiers)
+        data = self.without_identifiers(data)
         lattice = self.search(data, context=ctx, top=1)
         task = lattice.task
         chosen = tuple(lattice.best.levels.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, SkipValidation, WithJsonSchema
 
@@ -26,7 +26,7 @@ from tacit.records.classes.anonymise.objectives import Entropy, Utility, make_ob
 from tacit.records.classes.anonymise.problem import build_problem
 from tacit.records.classes.class_values import columns_of_interest
 from tacit.registry import lookup
-from tacit.spec import Measure, Method
+from tacit.spec import Measure, Method, Role
 
 Weights = Literal["records", "weighted_k", "weighted"]
 
@@ -106,6 +106,13 @@ class LatticeMethod(Method):
         description="end the search after this time instead; the answer may then differ from run to run",
     )
 
+    on_weight = "option"
+    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+    example: ClassVar[Mapping[str, Any]] = {
+        "models": [{"kind": "k_anonymity", "k": 2}],
+        "suppression": 0.2,
+    }
+
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns of importances and limits, and the target."""
         named = [*self.importance, *self.levels, *self.microaggregate]
@@ -151,6 +158,10 @@ class LatticeMethod(Method):
         if self.utility == "squared_error" and not self.numbers(data):
             found.append(InputError(f"{self.kind}: utility 'squared_error' needs a numeric key."))
         return found
+
+    def without_identifiers(self, data: Microdata) -> Microdata:
+        """Return the data without direct identifiers, unless they are kept."""
+        return data.drop(data.identifiers) if self.identifiers == "drop" else data
 
     def generalised(self, data: Microdata) -> tuple[str, ...]:
         """Return the keys that are generalised: all but those that get one value a class."""

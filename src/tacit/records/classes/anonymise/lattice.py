@@ -16,7 +16,7 @@ from tacit.plot.chart import Chart
 from tacit.plot.lattice import draw_lattice
 from tacit.records.classes.anonymise.evaluate import Node, Task
 from tacit.records.classes.anonymise.problem import Levels
-from tacit.records.classes.anonymise.search.every import walk
+from tacit.records.classes.anonymise.search import walk
 from tacit.result import Result
 
 #: Lattices up to this size are judged node by node when the whole table is asked for.

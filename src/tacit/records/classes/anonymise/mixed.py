@@ -25,29 +25,19 @@ from tacit.records.classes.anonymise.problem import Climb, Levels, Problem, Stat
 
 @dataclass(frozen=True)
 class Words:
-    """All labels that one key can be released with.
+    """All labels that one key can be released with."""
 
-    Attributes
-    ----------
-    texts
-        The label of each word; null for a missing value.
-    leaves
-        How many ground values it stands for.
-    prices
-        What the utility charges for it; empty for utilities that do not charge by value.
-    ladder
-        For each level from the lowest allowed, and each code at the lowest: the word.
-    ground
-        How many words, the first ones, are values as they stand in the data.
-    known
-        How many words come from the hierarchy; those after them are intervals.
-    """
-
+    #: The label of each word; null for a missing value.
     texts: pa.Array
+    #: How many ground values it stands for.
     leaves: Ints
+    #: What the utility charges for it; empty for utilities that do not charge by value.
     prices: Floats
+    #: For each level from the lowest allowed, and each code at the lowest: the word.
     ladder: Codes
+    #: How many words, the first ones, are values as they stand in the data.
     ground: int
+    #: How many words come from the hierarchy; those after them are intervals.
     known: int
 
     @property
@@ -66,26 +56,17 @@ class Words:
 
 @dataclass(frozen=True)
 class Release:
-    """A choice of words for each row, and what it is worth.
+    """A choice of words for each row, and what it is worth."""
 
-    Attributes
-    ----------
-    words
-        All labels, key by key.
-    codes
-        The word of each row and key.
-    alive
-        The rows that are kept.
-    value
-        What the release costs.
-    suppressed, share, classes
-        Records that are suppressed, their share (of records, or of weights), and the classes kept.
-    """
-
+    #: All labels, key by key.
     words: tuple[Words, ...]
+    #: The word of each row and key.
     codes: Codes
+    #: The rows that are kept.
     alive: Flags
+    #: What the release costs.
     value: float
+    #: Records that are suppressed, their share (of records, or of weights), and the classes kept.
     suppressed: int
     share: float
     classes: int

@@ -13,11 +13,10 @@ from tacit.data.hierarchies.intervals import as_number
 from tacit.data.hierarchy import Hierarchy
 from tacit.numerics.elementary import log
 from tacit.records.classes.anonymise.class_values import span
-from tacit.records.classes.anonymise.cuts import Numbers
 from tacit.records.classes.anonymise.evaluate import Task
 from tacit.records.classes.anonymise.grouping import Codes
 from tacit.records.classes.anonymise.mixed import Release, Words, climb_words, judge_release
-from tacit.records.classes.anonymise.specialise import Classes, Specialiser
+from tacit.records.classes.anonymise.specialise import Classes, Numbers, Specialiser
 
 
 def partition(

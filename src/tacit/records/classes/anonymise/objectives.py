@@ -1,7 +1,7 @@
 """What a node costs: information lost by generalising and suppressing, one objective per measure.
 
 Lower is better throughout. Most objectives charge each record by itself, and a record's charge only grows as
-its keys climb: from these a bound follows for all nodes between two (:mod:`tacit.records.classes.anonymise.search.boxes`).
+its keys climb: from these a bound follows for all nodes between two (:mod:`tacit.records.classes.anonymise.search`).
 """
 
 from __future__ import annotations
@@ -53,17 +53,11 @@ COUNTED: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Objective:
-    """What suppressing and generalising cost.
+    """What suppressing and generalising cost."""
 
-    Attributes
-    ----------
-    weighted
-        Records count by their weights.
-    generalise, suppress
-        Factors on the cost of kept and of suppressed records.
-    """
-
+    #: Records count by their weights.
     weighted: bool = False
+    #: Factors on the cost of kept and of suppressed records.
     generalise: float = 1.0
     suppress: float = 1.0
 

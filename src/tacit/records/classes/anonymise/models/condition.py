@@ -18,8 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.microdata import Microdata
-from tacit.records.classes.anonymise.members import People
-from tacit.records.classes.anonymise.problem import Counted, Values
+from tacit.records.classes.anonymise.problem import Counted, People, Values
 
 #: Room in comparisons of numbers that were added up.
 TOLERANCE = 1e-9

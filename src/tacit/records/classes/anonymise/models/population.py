@@ -28,7 +28,6 @@ from tacit.data.microdata import Microdata
 from tacit.engine.names import aggregate
 from tacit.errors import InputError
 from tacit.numerics.algebra import dot
-from tacit.records.classes.anonymise.members import People
 from tacit.records.classes.anonymise.models.condition import (
     TOLERANCE,
     Condition,
@@ -39,6 +38,7 @@ from tacit.records.classes.anonymise.models.condition import (
     View,
     given,
 )
+from tacit.records.classes.anonymise.problem import People
 from tacit.records.samples.population_uniques import SizeCounts, estimate_all
 from tacit.records.samples.posterior import expected_inverse, share_sampled
 
