@@ -12,7 +12,7 @@ import scipy.optimize
 
 import tacit
 from tacit.errors import Infeasible, InputError, InvalidParameter, RoleMissing
-from tacit.records.classes.anonymise.fewest import choose_fewest
+from tacit.records.classes.anonymise.evaluate import choose_fewest
 from tacit.records.classes.anonymise.search import LocalSearch
 
 #: Value to labels of levels 1 and 2; the label "m" stands at two levels for different sets.

@@ -25,7 +25,6 @@ from tacit.records.decision.dictionaries import Columns, take_columns
 from tacit.records.decision.sensitivity import (
     Certificate,
     concentrate,
-    identification,
     losses,
     precedes,
     risk_of,
@@ -84,7 +83,7 @@ class DecisionRisk(SideInformation, Measure):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no attributes, an unknown sensitivity."""
-        return super().faults(data) or self.own_faults(data)
+        return super().faults(data) or list(self.own_faults(data))
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> DecisionRiskResult:
         original = other.original if other.has_original else None
@@ -272,32 +271,16 @@ class Found:
         phi = posed.sensitivity.of(posed.codes >= 0)
         counts = np.stack([d.count(posed.codes) for d in posed.dictionaries.values()])
         each = np.stack([losses(c, phi) for c in counts])
-        chances = np.stack([identification(c) for c in counts])
-        risks = np.array([risk_of(one) for one in each])
+        chances = np.stack([losses(c, 1.0) for c in counts])
+        risks, names = np.array([risk_of(one) for one in each]), tuple(posed.dictionaries)
         if prior is None:
-            worst = int(risks.argmax())
-            found = counts[worst], chances[worst], each[worst]
-            return cls(
-                tuple(posed.dictionaries),
-                risks,
-                float(risks[worst]),
-                found[0],
-                found[1],
-                phi,
-                found[2],
-            )
+            at = int(risks.argmax())
+            return cls(names, risks, float(risks[at]), counts[at], chances[at], phi, each[at])
         some = [c for c, p in zip(counts, prior, strict=True) if p > 0]
         fewest = np.min([np.where(c > 0, c, np.iinfo(np.int64).max) for c in some], axis=0)
         fewest[fewest == np.iinfo(np.int64).max] = 0
-        return cls(
-            tuple(posed.dictionaries),
-            risks,
-            float(weigh(prior, risks)),
-            fewest,
-            weigh(prior, chances),
-            phi,
-            weigh(prior, each),
-        )
+        risk, chance, loss = (weigh(prior, values) for values in (risks, chances, each))
+        return cls(names, risks, float(risk), fewest, chance, phi, loss)
 
     def frame(self) -> nw.DataFrame[Any]:
         """Return the detail, one row a record, by position from 0."""

@@ -34,16 +34,6 @@ Given = str | Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """How values are compared."""
-
-    #: The least similarity of texts; None for equality.
-    threshold: float | None = None
-    #: True when the mean similarity of a record must reach it, not that of every attribute.
-    by_record: bool = False
-
-
-@dataclass(frozen=True)
 class Values:
     """One column of the records: codes (-1 missing), the texts of the codes, and whether they are texts by nature."""
 
@@ -83,31 +73,37 @@ def code_dictionary(
     records: Mapping[str, Values],
     known: Columns,
     hierarchies: Mapping[str, Hierarchy],
-    how: Comparison,
+    threshold: float | None = None,
     title: str = "",
     recoded: Recoded = MappingProxyType({}),
+    *,
+    by_record: bool = False,
 ) -> Dictionary:
-    """Return a dictionary on codes; what it does not know of the records' attributes is null in it."""
+    """Return a dictionary on codes; what it does not know of the records' attributes is null in it.
+
+    Texts are compared by equality, or by a similarity that reaches a threshold; with ``by_record`` its mean over a
+    record must.
+    """
     n = len(next(iter(known.values()))) if known else 0
     columns, lists, tables = [], [], []
     for name, mine in records.items():
         theirs = code_values(known[name]) if name in known else empty(n)
         require_covered(mine, theirs, hierarchies.get(name), name, title)
         columns.append(theirs.codes)
-        alike = how.threshold is not None and mine.is_text and name not in hierarchies
-        if how.by_record and how.threshold is not None:
+        alike = threshold is not None and mine.is_text and name not in hierarchies
+        if by_record and threshold is not None:
             table = similarity_table(mine, theirs, hierarchies.get(name), alike=alike)
             tables.append(table)
             set_recoded(table, mine.texts, theirs.texts, recoded.get(name, {}))
             lists.append(Consistent.equal(0))
             continue
-        if alike and how.threshold is not None:
-            found = similar_texts(mine.texts, theirs.texts, how.threshold)
+        if alike and threshold is not None:
+            found = similar_texts(mine.texts, theirs.texts, threshold)
         else:
             found = consistent_texts(mine.texts, theirs.texts, hierarchies.get(name))
         lists.append(add_recoded(found, mine.texts, theirs.texts, recoded.get(name, {})))
     codes = np.stack(columns, axis=1) if columns else np.zeros((n, 0), dtype=np.int32)
-    return Dictionary.of(codes, lists, tables, how.threshold or 1.0)
+    return Dictionary.of(codes, lists, tables, threshold or 1.0)
 
 
 def require_covered(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -127,44 +127,42 @@ class MinRisk(SideInformation, Method):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no attributes, an unknown sensitivity, more values to disclose than there are."""
-        found = super().faults(data) or self.own_faults(data)
-        if found or not len(data):
-            return found
+        found = super().faults(data) or list(self.own_faults(data))
+        return found if found or not len(data) else list(self.faults_of_values(data))
+
+    def faults_of_values(self, data: Microdata) -> Iterator[SdcError]:
+        """Yield what the data lack."""
         names = self.attributes(data)
         if not self.dictionaries and not self.told(data):
-            return [
-                InputError(
-                    "min_risk: all attributes are sensitive, so that nobody is taken to know them. Name keys among the columns, or give dictionaries."
-                )
-            ]
+            yield InputError(
+                "min_risk: all attributes are sensitive, so that nobody is taken to know them. Name keys among the columns, or give dictionaries."
+            )
+            return
         torn = [(c, o) for c in names for o in data.linked_with(c) if o in self.weighing_columns()]
         if torn:
-            return [
-                InputError(
-                    f"min_risk: {torn[0][1]!r} holds weights and is linked with {torn[0][0]!r}, with which it would be suppressed"
-                )
-            ]
-        return self.faults_of_k(names, known_cells(data, names))
+            yield InputError(
+                f"min_risk: {torn[0][1]!r} holds weights and is linked with {torn[0][0]!r}, with which it would be suppressed"
+            )
+            return
+        yield from self.faults_of_k(names, known_cells(data, names))
 
-    def faults_of_k(self, names: tuple[str, ...], known: Flags) -> list[SdcError]:
-        """Return where fewer than k values can be disclosed."""
+    def faults_of_k(self, names: tuple[str, ...], known: Flags) -> Iterator[SdcError]:
+        """Yield where fewer than k values can be disclosed."""
         if self.per == "total":
             if self.k <= known.sum():
-                return []
-            return [
-                Infeasible("min_risk: k is more than the values that the records have. Lower k.")
-            ]
+                return
+            yield Infeasible("min_risk: k is more than the values that the records have. Lower k.")
+            return
         counts = known.sum(axis=1 if self.per == "record" else 0)
         few = np.flatnonzero(counts < self.k)
         if not len(few):
-            return []
+            return
         where = f"record {few[0] + 1}" if self.per == "record" else f"column {names[few[0]]!r}"
         more = "" if len(few) == 1 else f", like {len(few) - 1:,} more,"
-        return [
-            Infeasible(
-                f"min_risk: {where}{more} has fewer than k values to disclose, as missing ones cannot be. Lower k, or leave such records or columns out."
-            )
-        ]
+        yield Infeasible(
+            f"min_risk: {where}{more} has fewer than k values to disclose, as missing ones cannot be. Lower k, or leave such records or columns out."
+        )
+        return
 
     def known(self, data: Microdata) -> dict[str, Columns]:
         """Return the dictionaries; without any, the file itself, as k-anonymity assumes."""

@@ -393,11 +393,7 @@ class Program:
 
     def relax(self, seconds: float | None = None) -> Solution:
         """Solve without wholeness."""
-        whole = self.model
-        program = LinearModel(
-            whole.cost, whole.start, whole.index, whole.value, whole.row_lower, whole.row_upper,
-            whole.lower, whole.upper,
-        )  # fmt: skip
+        program = replace(self.model, integer=None)
         return Highs(program, presolve=True).solve(time_limit=seconds)
 
     def solve_whole(self, seconds: float) -> Rule:
@@ -418,10 +414,7 @@ class Program:
         lower, upper = self.model.lower.copy(), self.model.upper.copy()
         lower[:-1][fixed] = upper[:-1][fixed] = np.round(x[:-1][fixed])
         # Sets that the relaxed program left out of its basis may be needed to meet whole numbers of cells.
-        rest = LinearModel(
-            self.model.cost, self.model.start, self.model.index, self.model.value,
-            self.model.row_lower, self.model.row_upper, lower, upper, self.model.integer,
-        )  # fmt: skip
+        rest = replace(self.model, lower=lower, upper=upper)
         bound = loose.value if loose.state == "optimal" else 0.0
         found = Highs(rest).solve(time_limit=seconds)
         if found.x is None:

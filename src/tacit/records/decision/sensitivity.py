@@ -335,13 +335,8 @@ def hide(codes: Codes, shown: Flags) -> Codes:
     return np.where(shown, codes, MISSING).astype(np.int32)
 
 
-def identification(candidates: Ints) -> Floats:
-    """Return the attacker's chance: one in the number of candidates, and none without candidates."""
-    return np.divide(1.0, candidates, out=np.zeros(len(candidates)), where=candidates > 0)
-
-
-def losses(candidates: Ints, sensitivity: Floats) -> Floats:
-    """Return Phi / |rho|, and 0 without candidates, even for an infinite Phi."""
+def losses(candidates: Ints, sensitivity: Floats | float) -> Floats:
+    """Return Phi / |rho|, and 0 without candidates, even for an infinite Phi; for 1 the chance of identification."""
     return np.divide(sensitivity, candidates, out=np.zeros(len(candidates)), where=candidates > 0)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -29,11 +29,23 @@ from tacit.engine.base import ROW
 from tacit.engine.codes import encode, group_ids
 from tacit.engine.subsets import unordered_cells
 from tacit.errors import ColumnNotFound, InputError, RoleMissing
+from tacit.fields import OneQuasi, Subject
 from tacit.reveal import reveal
-from tacit.spec import Companions
+from tacit.spec import Companions, Measure, Role
 
 #: Codes that match nothing: a text that is no label, and a member without a value.
 NO_MATCH, UNKNOWN = -1, -2
+
+
+class SubjectMeasure(Measure):
+    """Base of measures that ask whether records lead to the people of the original data."""
+
+    quasi: OneQuasi = None
+    subject: Subject = None
+
+    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    compares: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)

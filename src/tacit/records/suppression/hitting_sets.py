@@ -16,18 +16,8 @@ def find_hitting_sets(
 ) -> tuple[Ints, Flags]:
     """Return for each pattern the bits of the lightest columns that meet its sets, and whether that is proven.
 
-    Parameters
-    ----------
-    patterns
-        Words of ``bits`` bits by pattern: which of the sets belong to it.
-    sets
-        Each set of columns as bits.
-    weights
-        The weight of each column.
-    bits
-        Sets that one word stands for.
-    nodes
-        Nodes of the search for one pattern after which the best set so far is taken.
+    A pattern has words of ``bits`` bits each, which say what sets belong to it; each set of columns is given as bits. After
+    so many ``nodes`` of the search for one pattern the best columns so far are taken.
     """
     turns = float(patterns.shape[1]) * len(sets) * 20
     search = KERNELS.pick(turns)["search_patterns"]

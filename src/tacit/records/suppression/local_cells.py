@@ -15,8 +15,7 @@ import numpy as np
 from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import Infeasible
 from tacit.numerics.kernels import Kernels
-from tacit.records.suppression.local_each import choose_lightest, hide_in_rounds
-from tacit.records.suppression.local_lighten import lighten
+from tacit.records.suppression.local_each import choose_lightest, hide_in_rounds, lighten
 from tacit.records.suppression.local_problem import (
     MISSING,
     NOT_ENOUGH,

@@ -224,7 +224,7 @@ def bound_by_records(problem: Problem, short: Flags) -> float:
         weigh_lightest(
             problem,
             rows[first],
-            lambda at, columns: ~(wanted[at] & ~problem.meets(columns)).any(axis=1),
+            lambda at, columns: np.asarray(~(wanted[at] & ~problem.meets(columns)).any(axis=1)),
         )
         @ size
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -168,30 +168,30 @@ class MuArgus(Method):
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nothing to check, recodings without a hierarchy or above its top."""
         found = super().faults(data)
+        return [*found, *self.own_faults(data, sound=not found)]
+
+    def own_faults(self, data: Microdata, *, sound: bool) -> Iterator[SdcError]:
+        """Yield what is wrong with ratings, dimensions and recodings; ``sound`` data have the columns named."""
         if not data.keys and not self.ratings and not self.tables:
-            found.append(
-                RoleMissing(
-                    "mu_argus needs ratings, or keys declared with tacit.read(..., keys=...)."
-                )
+            sound = False
+            yield RoleMissing(
+                "mu_argus needs ratings, or keys declared with tacit.read(..., keys=...)."
             )
-        n_rated = 0 if found else len(self.ranks(data))
-        if self.dimensions and not found and max(self.dimensions) > n_rated:
-            found.append(
-                InputError(f"mu_argus: dimensions go up to the number of rated columns, {n_rated}.")
+        n_rated = len(self.ranks(data)) if sound else 0
+        if self.dimensions and sound and max(self.dimensions) > n_rated:
+            yield InputError(
+                f"mu_argus: dimensions go up to the number of rated columns, {n_rated}."
             )
         if n_rated > MOST_COLUMNS:
-            found.append(InputError(f"mu_argus: at most {MOST_COLUMNS} columns can be checked."))
+            yield InputError(f"mu_argus: at most {MOST_COLUMNS} columns can be checked.")
         for column, level in self.recode.items():
             if column not in data.columns:
                 continue
             if column not in data.hierarchies:
-                found.append(
-                    RoleMissing(f"mu_argus: column {column!r} is recoded but has no hierarchy.")
-                )
+                yield RoleMissing(f"mu_argus: column {column!r} is recoded but has no hierarchy.")
             elif level > data.hierarchies[column].height:
                 top = data.hierarchies[column].height
-                found.append(InputError(f"mu_argus: column {column!r} has levels 0 to {top} only."))
-        return found
+                yield InputError(f"mu_argus: column {column!r} has levels 0 to {top} only.")
 
     def ranks(self, data: Microdata) -> dict[str, int]:
         """Return each identifying column's rating, 1 to 3, in column order."""

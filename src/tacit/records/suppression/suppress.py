@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -229,24 +229,18 @@ def hide_values(column: str, keep: nw.Expr, top: str | None) -> nw.Expr:
     )
 
 
-def top_faults(data: Microdata, columns: Sequence[str]) -> list[SdcError]:
-    """Return a fault for each column that has no hierarchy, or cannot hold the text of its top."""
+def top_faults(data: Microdata, columns: Sequence[str]) -> Iterator[SdcError]:
+    """Yield a fault for each column that has no hierarchy, or cannot hold the text of its top."""
     schema = data.frame.collect_schema()
-    found: list[SdcError] = []
     for c in columns:
         if c not in data.hierarchies:
-            found.append(
-                RoleMissing(
-                    f"suppress: column {c!r} has no hierarchy, so it has no top. Give one, or use mark='null'."
-                )
+            yield RoleMissing(
+                f"suppress: column {c!r} has no hierarchy, so it has no top. Give one, or use mark='null'."
             )
         elif schema[c] != nw.String:
-            found.append(
-                InputError(
-                    f"suppress: column {c!r} does not hold text, so it cannot hold the top's label. Use mark='null'."
-                )
+            yield InputError(
+                f"suppress: column {c!r} does not hold text, so it cannot hold the top's label. Use mark='null'."
             )
-    return found
 
 
 def drop_small_classes(data: Microdata, k: int) -> Microdata:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, SkipValidation, WithJsonSchema
@@ -121,43 +121,39 @@ class LatticeMethod(Method):
 
     def _faults(self, data: Microdata) -> list[SdcError]:
         """Add: models that cannot be aimed at, keys without hierarchy, limits that are no levels."""
-        found = super()._faults(data)
-        found += [
+        return [*super()._faults(data), *self.own_faults(data)]
+
+    def own_faults(self, data: Microdata) -> Iterator[SdcError]:
+        """Yield what is wrong with models, keys and limits."""
+        yield from [
             InputError(f"{self.kind}: {clause}.") for clause in model_faults(self.models, self.kind)
         ]
         if not self.models:
-            found.append(InputError(f"{self.kind}: give at least one model, e.g. KAnonymity(k=5)."))
+            yield InputError(f"{self.kind}: give at least one model, e.g. KAnonymity(k=5).")
         for model in self.models:
-            found += model.faults(data)
-        found += [
+            yield from model.faults(data)
+        yield from [
             RoleMissing(
                 f"{self.kind}: key {key!r} has no hierarchy. Give one, or tacit.hierarchy.flat() to allow suppression only."
             )
             for key in self.generalised(data)
             if key not in data.hierarchies
         ]
-        found += [InputError(f"{self.kind}: {clause}.") for clause in self.aggregate_faults(data)]
+        yield from [InputError(f"{self.kind}: {clause}.") for clause in self.aggregate_faults(data)]
         for key, (low, high) in self.levels.items():
             if key in data.hierarchies and not 0 <= low <= high <= data.hierarchy(key).height:
-                found.append(
-                    InputError(
-                        f"{self.kind}: levels of {key!r} must lie between 0 and {data.hierarchy(key).height}, "
-                        f"the lower first (got {low}, {high})."
-                    )
+                yield InputError(
+                    f"{self.kind}: levels of {key!r} must lie between 0 and {data.hierarchy(key).height}, "
+                    f"the lower first (got {low}, {high})."
                 )
         if self.weights != "records" and data.weight is None:
-            found.append(
-                RoleMissing(
-                    f"{self.kind}: weights={self.weights!r} needs a column with the weight role."
-                )
+            yield RoleMissing(
+                f"{self.kind}: weights={self.weights!r} needs a column with the weight role."
             )
         if (self.utility == "classification") != (self.target is not None):
-            found.append(
-                InputError(f"{self.kind}: utility 'classification' and target= go together.")
-            )
+            yield InputError(f"{self.kind}: utility 'classification' and target= go together.")
         if self.utility == "squared_error" and not self.numbers(data):
-            found.append(InputError(f"{self.kind}: utility 'squared_error' needs a numeric key."))
-        return found
+            yield InputError(f"{self.kind}: utility 'squared_error' needs a numeric key.")
 
     def without_identifiers(self, data: Microdata) -> Microdata:
         """Return the data without direct identifiers, unless they are kept."""
@@ -172,38 +168,33 @@ class LatticeMethod(Method):
         schema = data.frame.collect_schema()
         return tuple(k for k in self.generalised(data) if schema[k].is_numeric())
 
-    def aggregate_faults(self, data: Microdata) -> list[str]:
-        """Return a clause for each key that cannot get one value a class."""
+    def aggregate_faults(self, data: Microdata) -> Iterator[str]:
+        """Yield a clause for each key that cannot get one value a class."""
         schema = data.frame.collect_schema()
         named = [c for c in self.microaggregate if c in data.columns]
-        found = [f"microaggregate={c!r} is no key" for c in named if c not in data.keys]
-        found += [
+        yield from [f"microaggregate={c!r} is no key" for c in named if c not in data.keys]
+        yield from [
             f"key {c!r} is not numeric, so that a class has no mean, median or interval of it"
             for c in named
             if c in data.keys and not schema[c].is_numeric()
         ]
-        found += [
+        yield from [
             f"key {c!r} is microaggregated and takes no importance or levels"
             for c in named
             if c in self.importance or c in self.levels
         ]
         homes = {c: [g for g in data.quasi.values() if c in g] for c in named}
-        found += [
+        yield from [
             f"key {c!r} is microaggregated and may stand in one quasi-identifier only"
             for c in named
             if len(homes[c]) > 1
         ]
         if any(all(c in self.microaggregate for c in group) for group in data.quasi.values()):
-            found.append("at least one key of a quasi-identifier must be left to form classes")
+            yield "at least one key of a quasi-identifier must be left to form classes"
         if self.microaggregate and any(m.kind == "lkc" for m in self.models):
-            found.append(
-                "lkc asks for sets of keys, whose classes have no one value; leave out microaggregate="
-            )
+            yield "lkc asks for sets of keys, whose classes have no one value; leave out microaggregate="
         if self.microaggregate and self.asks_register:
-            found.append(
-                "the people of a register are found by hierarchies; leave out microaggregate="
-            )
-        return found
+            yield "the people of a register are found by hierarchies; leave out microaggregate="
 
     def aggregate(self, data: Microdata) -> Microdata:
         """Return generalised data with one value a class of the keys that are microaggregated."""
@@ -257,11 +248,10 @@ class LatticeMethod(Method):
             weighted=weighted,
             values={c: problem.cells.keys[c].values for c in problem.sizes},
         )
-        conditions = tuple(make_conditions(self.models, setting))
-        names = list(groups)
-        everything = tuple(range(len(quasi)))
-        scopes = tuple(
-            everything if c.quasi is None else (names.index(c.quasi),) for c in conditions
+        names, everything = list(groups), tuple(range(len(quasi)))
+        conditions = tuple(
+            (c, everything if c.quasi is None else (names.index(c.quasi),))
+            for c in make_conditions(self.models, setting)
         )
         objective = make_objective(
             self.utility,
@@ -273,7 +263,7 @@ class LatticeMethod(Method):
         )
         if isinstance(objective, Entropy):
             problem = objective.placed_in(problem)
-        return Task(problem, conditions, objective, self.suppression, weighted, scopes)
+        return Task(problem, conditions, objective, self.suppression, weighted)
 
     def _claims_with(self, data: Microdata, result: Microdata, ctx: Context) -> Iterable[Claim]:
         return claims_of(

@@ -13,7 +13,7 @@ from tacit.arrays import Floats, Ints
 from tacit.data.hierarchies.intervals import text
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import dense_ids, encode
-from tacit.records.classes.anonymise.grouping import sum_by
+from tacit.stats.class_models import sum_by
 
 Aggregate = Literal["mean", "median", "interval"]
 

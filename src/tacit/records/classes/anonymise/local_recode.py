@@ -155,7 +155,7 @@ class LocalRecode(LatticeMethod):
             )
         words = list_words(task, data.hierarchies)
         state, ids = task.problem.raise_state(task.problem.base, best.levels)
-        kept = task.survivors(state)[ids]
+        kept = task.keep(state).alive[ids]
         if self.method == "mondrian_relaxed":
             task, row_of = by_record(task, data, self.numbers(data))
             kept = kept[row_of]
@@ -347,7 +347,7 @@ class Rounds:
         if best is None:
             return False
         state, ids = part.problem.raise_state(part.problem.base, best.levels)
-        kept = rest[part.survivors(state)[ids]]
+        kept = rest[part.keep(state).alive[ids]]
         self.levels[kept] = best.levels
         self.run[kept] = run
         return True

@@ -17,10 +17,11 @@ import pyarrow as pa
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.hierarchy import Hierarchy, ground_labels
 from tacit.records.classes.anonymise.evaluate import Task
-from tacit.records.classes.anonymise.grouping import Codes, merge_classes, sum_by
+from tacit.records.classes.anonymise.grouping import Codes, merge_classes
 from tacit.records.classes.anonymise.models.sizes import AtLeast
 from tacit.records.classes.anonymise.objectives import Additive
 from tacit.records.classes.anonymise.problem import Climb, Levels, Problem, State
+from tacit.stats.class_models import sum_by
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ def judge_release(
     among = np.ones(len(state), dtype=bool)
     if not kept.all():
         among[-1] = False
-    alive = mixed.survivors(state, among=among)
+    alive = mixed.keep(state, among=among).alive
     gone = ~alive
     amount = float(state.amounts(task.weighted)[gone].sum())
     if amount > task.limit:
@@ -219,7 +220,7 @@ def least_value(task: Task, words: Sequence[Words], rows: State) -> float:
     for j, word in enumerate(words):
         least = np.full(len(rows), np.inf)
         inside = {g for g, places in enumerate(task.problem.groups) if j in places}
-        sizes = [c for c, s in task.scoped() if isinstance(c, AtLeast) and inside & set(s)]
+        sizes = [c for c, s in task.conditions if isinstance(c, AtLeast) and inside & set(s)]
         for level in range(len(word.ladder)):
             codes = word.ladder[level, rows.codes[:, j]]
             enough = np.ones(len(rows), dtype=bool)

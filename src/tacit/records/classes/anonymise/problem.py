@@ -14,8 +14,9 @@ from tacit.data.hierarchy import Hierarchy, ground_label, ground_labels
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Cells, cells
 from tacit.errors import ColumnNotFound, InputError
-from tacit.records.classes.anonymise.grouping import Codes, merge_classes, sum_by
+from tacit.records.classes.anonymise.grouping import Codes, merge_classes
 from tacit.reveal import reveal
+from tacit.stats.class_models import sum_by
 
 
 class People(NamedTuple):

@@ -193,7 +193,7 @@ class BoxSearch:
             found.note(task.judge(top))
         if low == high or (self.monotone and not found.nodes[high].safe):
             return None
-        passing = task.survivors(top, keeping=True)
+        passing = task.keep(top, keeping=True).alive
         if float(top.amounts(task.weighted)[~passing].sum()) > task.limit:
             return None
         return max(inherited, task.objective.bound(task.problem, bottom, low, passing[climbed]))
@@ -270,13 +270,11 @@ def charge_only(task: Task, keys: Sequence[int]) -> Task:
         else:
             prices[starts[0] : end] = 0.0
             same[j] = tuple(0.0 for _ in starts)
-    keeping = task.keeping
     return replace(
         task,
         problem=replace(problem, low=low, base=base),
         objective=replace(objective, prices=prices, same=tuple(same), top=share),
-        conditions=tuple(c for c, _ in keeping),
-        scopes=tuple(s for _, s in keeping),
+        conditions=task.keeping,
     )
 
 

@@ -17,9 +17,10 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.engine.coded import densify
 from tacit.numerics.elementary import log
 from tacit.records.classes.anonymise.evaluate import Task
-from tacit.records.classes.anonymise.grouping import Codes, merge_classes, sum_by
+from tacit.records.classes.anonymise.grouping import Codes, merge_classes
 from tacit.records.classes.anonymise.mixed import Words, climb_words
 from tacit.records.classes.anonymise.models.condition import View
+from tacit.stats.class_models import sum_by
 
 #: How many children a class may give back, smallest first, for the others to pass.
 GIVEN_BACK = 4
@@ -61,10 +62,12 @@ class Specialiser:
         self.task, self.words, self.tick = task, words, tick
         rows = self.rows = task.problem.base
         self.partial, self.widest, self.numbers = partial, widest, numbers or {}
-        self.local = [c for c in task.conditions if not c.overall]
-        self.overall = [c for c in task.conditions if c.overall]
+        self.local = [c for c, _ in task.conditions if not c.overall]
+        self.overall = [c for c, _ in task.conditions if c.overall]
         self.low, self.high = task.problem.low, task.problem.high
-        self.costs = [loss_of_words(w, task.problem.climbs[j].domain) for j, w in enumerate(words)]
+        #: Iyengar's loss of each word.
+        spread = [max(climb.domain - 1, 1) for climb in task.problem.climbs]
+        self.costs = [(w.leaves - 1) / s for w, s in zip(words, spread, strict=True)]
         self.size = rows.n.astype(np.float64)
 
     def start(self, levels: Codes | None = None, apart: Flags | None = None) -> Classes:
@@ -250,7 +253,7 @@ class Specialiser:
         n = np.bincount(ids, weights=rows.n[seen], minlength=count).astype(np.int64)
         weight = None if rows.weight is None else sum_by(ids, rows.weight[seen], count)
         values = {}
-        if any(c.column is not None for c in self.task.conditions):
+        if any(c.column is not None for c, _ in self.task.conditions):
             place = np.full(len(rows), -1, dtype=np.int64)
             place[seen] = ids
             for column, found in rows.values.items():
@@ -263,11 +266,6 @@ class Specialiser:
         every = np.arange(len(self.rows))
         view = self.view(every, classes.group, len(classes.levels))
         return all(c.holds(view) for c in self.overall)
-
-
-def loss_of_words(words: Words, domain: int) -> Floats:
-    """Return Iyengar's loss of each word."""
-    return np.asarray((words.leaves - 1) / max(domain - 1, 1), dtype=np.float64)
 
 
 @dataclass(frozen=True)
