@@ -37,6 +37,18 @@ from tacit.spec import Companions, Measure
 
 #: Points of the chart.
 POINTS = 200
+#: Whose dictionary it is, and what is said where none was given.
+WHOSE: Mapping[str, tuple[str, str]] = {
+    "given": ("as given", ""),
+    "original": (
+        "the original data",
+        " No dictionary was given: the original data stood for it.",
+    ),
+    "own": (
+        "the file itself",
+        " No dictionary was given: the file itself stood for it, as k-anonymity assumes.",
+    ),
+}
 
 
 @register
@@ -210,11 +222,7 @@ class DecisionRisk(SideInformation, Measure):
 
     def assume(self, found: Found, whose: str) -> dict[str, str]:
         """Return what the number rests on."""
-        attacker = {
-            "given": "as given",
-            "original": "the original data",
-            "own": "the file itself",
-        }[whose]
+        attacker, _ = WHOSE[whose]
         if len(found.names) > 1:
             attacker = (
                 "the worst of several" if self.prior is None else "several, with a prior over them"
@@ -229,11 +237,7 @@ class DecisionRisk(SideInformation, Measure):
 
     def explain(self, found: Found, whose: str, certificates: Mapping[str, Certificate]) -> str:
         """Return what the risk means, and what it assumes."""
-        said = {
-            "given": "",
-            "original": " No dictionary was given: the original data stood for it.",
-            "own": " No dictionary was given: the file itself stood for it, as k-anonymity assumes.",
-        }[whose]
+        _, said = WHOSE[whose]
         text = f"A record costs {found.risk:.4g} on average: its sensitivity ({self.sensitivity}) times the chance that an attacker picks the right one of its candidates.{said}"
         if len(found.names) > 1:
             text += (

@@ -19,6 +19,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -333,22 +334,26 @@ class Program:
         """Pose the program; sets of infinite loss are left out while some rule does without them."""
         cost = choices.single()[None] if choices.is_single else choices.cost
         finite = (cost < HUGE).all(axis=0) & choices.allowed
-        program = cls.build(choices, cost, finite, per, targets)
+        build = partial(cls.build, choices, per, targets)
+        program = build(cost, finite)
         loose = None if program is None else program.relax()
-        if program is not None and loose is not None and loose.state != "infeasible":
-            return program.rescale(cost, finite, per, targets, loose)
-        barred = cls.build(choices, (cost >= HUGE).astype(float), choices.allowed, per, targets)
-        assert barred is not None, "every record can disclose something"
-        return replace(barred, unbounded=True)
+        if program is None or loose is None or loose.state == "infeasible":
+            barred = build((cost >= HUGE).astype(float), choices.allowed)
+            assert barred is not None, "every record can disclose something"
+            return replace(barred, unbounded=True)
+        if loose.state != "optimal" or not 0 < loose.value < np.inf:
+            return program
+        # About the least risk becomes the unit.
+        return build(cost, finite, program.unit * loose.value) or program
 
     @classmethod
     def build(
         cls,
         choices: Choices,
-        cost: Floats,
-        usable: Flags,
         per: Per,
         targets: Floats,
+        cost: Floats,
+        usable: Flags,
         unit: float = 0.0,
     ) -> Program | None:
         """Return the program over some pairs; None when a record has none."""
@@ -381,15 +386,6 @@ class Program:
             integer=np.concatenate([np.ones(pairs, dtype=bool), [False]]),
         )
         return cls(choices, of_set, of_record, model, unit)
-
-    def rescale(
-        self, cost: Floats, usable: Flags, per: Per, targets: Floats, loose: Solution
-    ) -> Program:
-        """Return the program with about its least risk as the unit."""
-        if loose.state != "optimal" or not 0 < loose.value < np.inf:
-            return self
-        unit = self.unit * loose.value
-        return self.build(self.choices, cost, usable, per, targets, unit) or self
 
     def relax(self, seconds: float | None = None) -> Solution:
         """Solve without wholeness."""
@@ -451,7 +447,7 @@ def weigh_dictionaries(
             return choices.rule(picked, rule.bound, "weights on dictionaries")
         weights = weights * exp(risks / risks.max() / np.sqrt(1 + turn))
         weights /= weights.sum()
-    program = Program.build(choices, choices.cost, usable, per, targets)
+    program = Program.build(choices, per, targets, choices.cost, usable)
     assert program is not None, "every record has the sets of the rules"
     found = program.solve_relaxed(seconds)
     return choices.rule(number_sets(choices.sets, found.shown), bound, "weights on dictionaries")

@@ -29,6 +29,7 @@ from tacit.numerics.kernels import Kernels
 
 Codes = npt.NDArray[np.int32]
 Per = Literal["record", "total", "attribute"]
+Shape = Literal["sum", "product", "constant"]
 #: What a user's own sensitivity is: the cells shown (records x attributes) and their weights, to one number a record.
 OwnSensitivity = Callable[[Flags, Floats], npt.ArrayLike]
 
@@ -276,7 +277,7 @@ class Sensitivity:
     weights: Floats
     #: ``sum`` of the weights of what is shown (phi1 to phi4), ``product`` of their exponentials (phi5), or
     #: ``constant``.
-    form: Literal["sum", "product", "constant"] = "sum"
+    form: Shape = "sum"
     #: Weights of sets of attributes that are shown together: attributes, and one weight a record.
     terms: tuple[tuple[tuple[int, ...], Floats], ...] = ()
     #: Sensitivity of every record under ``constant``.

@@ -22,7 +22,6 @@ from tacit.fields import ColumnName, ColumnNames, PositiveFloat, Secret
 from tacit.records.decision.dictionaries import (
     Columns,
     Given,
-    Values,
     code_dictionary,
     code_values,
     learn_recoding,
@@ -34,11 +33,14 @@ from tacit.records.decision.sensitivity import (
     Codes,
     Dictionary,
     Sensitivity,
+    Shape,
 )
 from tacit.spec import Spec
 
 #: The forms of the paper.
 FORMS = ("phi1", "phi2", "phi3", "phi4", "phi5", "constant")
+#: Those that are no sums of weights.
+SHAPES: Mapping[str, Shape] = {"phi5": "product", "constant": "constant"}
 #: Weights of a prior sum to 1 this nearly.
 ONE = 1e-9
 
@@ -241,7 +243,7 @@ class SideInformation(Spec):
                 records, columns, trees, threshold, title, recoded, by_record=self.level == "record"
             )
         codes = np.stack([records[c].codes for c in names], axis=1)
-        return Posed(names, records, codes, coded, self.weigh(data, names, original))
+        return Posed(names, codes, coded, self.weigh(data, names, original))
 
     # -- sensitivity -----------------------------------------------------------------------------
 
@@ -271,9 +273,7 @@ class SideInformation(Spec):
             for t in self.interactions
         )
         own = None if self.sensitivity in FORMS else OWN_SENSITIVITIES[self.sensitivity]
-        form: Literal["sum", "product", "constant"] = "sum"
-        if self.sensitivity in ("phi5", "constant"):
-            form = "product" if self.sensitivity == "phi5" else "constant"
+        form = SHAPES.get(self.sensitivity, "sum")
         if form == "product":
             self.require_finite(cells, terms)
         return Sensitivity(cells, form, terms, self.constant, own)
@@ -317,8 +317,6 @@ class Posed:
 
     #: The attributes.
     names: tuple[str, ...]
-    #: Their values.
-    records: Mapping[str, Values]
     #: Records x attributes, -1 where missing.
     codes: Codes
     #: By name.

@@ -57,17 +57,11 @@ class Ads0(SubjectMeasure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> Ads0Result:
         linked = link(data, other, self.quasi, self.subject, ctx)
-        category = np.full(linked.n, CATEGORIES.index(NOT_LINKED))
-        category[linked.covers] = CATEGORIES.index(VIOLATED)
         open_ = linked.covers & (linked.candidates < 2) & (linked.reached < 2)
-        category[
-            open_
-            & find_untrue_records(
-                data, other.original, self.fact_columns(data, other.original), open_
-            )
-        ] = 2
-        category[linked.covers & (linked.reached >= 2)] = 1
-        category[linked.covers & (linked.candidates >= 2)] = 0
+        facts = self.fact_columns(data, other.original)
+        untrue = find_untrue_records(data, other.original, facts, open_)
+        hidden = (linked.candidates >= 2, linked.reached >= 2, open_ & untrue, np.True_)
+        category = np.select([linked.covers & way for way in hidden], range(4), 4)
         violated = category == CATEGORIES.index(VIOLATED)
         share = float(violated.mean()) if linked.n else 0.0
         tally = np.bincount(category, minlength=len(CATEGORIES))

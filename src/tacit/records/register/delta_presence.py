@@ -14,17 +14,10 @@ from pydantic import Field, model_validator
 from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.engine.base import ROW
 from tacit.fields import OneQuasi, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import columns
-from tacit.records.register.matching import (
-    Scale,
-    level_vectors,
-    reduce_register,
-    require,
-    sum_where_equal,
-)
+from tacit.records.register.matching import level_vectors, place_on_scales, sum_where_equal
 from tacit.registry import register
 from tacit.result import Result, shown
 from tacit.spec import Companions, Measure, Role
@@ -165,13 +158,8 @@ def count_presence(
     data: Microdata, register: Microdata, keys: Sequence[str], ctx: Context
 ) -> Presence:
     """Sum 1 / F over the released records that cover each cell, level vector by level vector."""
-    require(register, keys, "the register")
-    released = data.to_arrow(list(keys), with_row=True)
-    rows = len(released.column(ROW))
-    scales = {k: Scale.of(k, released.column(k), data, register) for k in keys}
-    live = [k for k in keys if not scales[k].only_top]
-    ctx.tick("reducing the register to cells")
-    members, n = reduce_register(register, live, scales)
+    scales, live, members, n, numbers = place_on_scales(data, register, keys, ctx)
+    rows = len(numbers)
     presence, matched = np.zeros(len(n)), 0
     for levels, here in level_vectors(scales, live, rows):
         ctx.tick("counting candidates")

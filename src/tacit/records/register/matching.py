@@ -94,15 +94,21 @@ def link(
         raise RoleMissing("no keys are declared. Declare them with tacit.read(..., keys=[...]).")
     original = other.original if other.has_original else None
     register = other.register if other.has_register else original or data
+    scales, live, members, n, rows = place_on_scales(data, register, keys, ctx)
+    people = Subjects.of(original, register, keys, live, scales, subject, rows)
+    return count_matches(scales, live, members, n, people, len(rows), ctx)
+
+
+def place_on_scales(
+    data: Microdata, register: Microdata, keys: Sequence[str], ctx: Context
+) -> tuple[dict[str, Scale], list[str], dict[str, npt.NDArray[np.int32]], Ints, Ints]:
+    """Return the scales of keys, the keys that say something, the register as cells, and the released row numbers."""
     require(register, keys, "the register")
     released = data.to_arrow(list(keys), with_row=True)
     scales = {k: Scale.of(k, released.column(k), data, register) for k in keys}
     live = [k for k in keys if not scales[k].only_top]
     ctx.tick("reducing the register to cells")
-    members, n = reduce_register(register, live, scales)
-    rows = released.column(ROW).to_numpy()
-    people = Subjects.of(original, register, keys, live, scales, subject, rows)
-    return count_matches(scales, live, members, n, people, len(rows), ctx)
+    return scales, live, *reduce_register(register, live, scales), released.column(ROW).to_numpy()
 
 
 def require(data: Microdata, columns: Sequence[str], where: str) -> None:

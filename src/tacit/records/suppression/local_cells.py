@@ -354,18 +354,13 @@ def restore_needless(
     k: int,
     done: Sequence[tuple[int, tuple[int, ...], Ints]],
     weights: Floats,
-    keep: int = 0,
 ) -> None:
-    """Give back cells, last ones first, without which every rare row still agrees with k records.
-
-    ``keep`` cells of each row stay missing.
-    """
+    """Give back cells, last ones first, without which every rare row still agrees with k records."""
     for at, columns, old in reversed(done):
-        gone = len(columns)
         for c in sorted(columns, key=lambda c: -weights[c]):
             now, row = rows.codes[at].copy(), rows.codes[at].copy()
             row[c] = old[c]
-            if gone <= keep or rows.count(row) < k:
+            if rows.count(row) < k:
                 continue
             rows.codes[at] = row
             lost = rows.find_gained_rows(at, now)
@@ -375,7 +370,6 @@ def restore_needless(
                 continue
             rows.agreeing[lost] -= 1
             rows.agreeing[at] = rows.count(row)
-            gone -= 1
 
 
 # -- kernels -----------------------------------------------------------------------------------------

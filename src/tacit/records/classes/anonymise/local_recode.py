@@ -165,8 +165,8 @@ class LocalRecode(LatticeMethod):
         assert start is not None, "a safe node is a safe release"
         candidates: list[tuple[str, Release | None]] = [("global", start)]
         if self.method == "iterative":
-            work = max(self.effort * 1e6 * SHARE, NODES * len(kept))
-            part = Limits(work, None if self.seconds is None else self.seconds * SHARE)
+            part = limits.part(SHARE)
+            part = replace(part, work=max(part.work, NODES * len(kept)))
             candidates += [("iterative", release) for release in begin.run_again(part)]
         if self.method in ("iterative", "top_down"):
             candidates += [("top_down", release) for release in begin.specialise()]

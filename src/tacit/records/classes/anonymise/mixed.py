@@ -18,7 +18,7 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.data.hierarchy import Hierarchy, ground_labels
 from tacit.records.classes.anonymise.evaluate import Task
 from tacit.records.classes.anonymise.grouping import Codes, merge_classes
-from tacit.records.classes.anonymise.models.sizes import AtLeast
+from tacit.records.classes.anonymise.models.condition import AtLeast
 from tacit.records.classes.anonymise.objectives import Additive
 from tacit.records.classes.anonymise.problem import Climb, Levels, Problem, State
 from tacit.stats.class_models import sum_by

@@ -12,7 +12,7 @@ from tacit.arrays import Floats, Ints
 from tacit.data.hierarchies.intervals import as_number
 from tacit.data.hierarchy import Hierarchy
 from tacit.numerics.elementary import log
-from tacit.records.classes.anonymise.class_values import span
+from tacit.records.classes.anonymise.base import span
 from tacit.records.classes.anonymise.evaluate import Task
 from tacit.records.classes.anonymise.grouping import Codes
 from tacit.records.classes.anonymise.mixed import Release, Words, climb_words, judge_release

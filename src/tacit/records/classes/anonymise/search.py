@@ -47,8 +47,8 @@ def search_lattice(task: Task, limits: Limits, top: int, tick: Callable[[float],
     found, states = Found(top), States(problem)
     if task.objective.by_record:
         if problem.n_nodes > SMALL:
-            half = None if limits.seconds is None else limits.seconds / 2
-            soon = Limits(min(HEURISTIC_WORK, limits.work / 2), half)
+            half = limits.part(1 / 2)
+            soon = Limits(min(HEURISTIC_WORK, half.work), half.seconds)
             LocalSearch(task, states, found, np.random.default_rng(0), tick).run(soon)
         search_boxes(task, states, found, limits, tick)
     elif problem.n_nodes <= WHOLE:
@@ -68,16 +68,12 @@ def search_boxes(
     if task.problem.n_nodes <= WHOLE or not can_part(task):
         boxes.run(limits)
         return
-    half, sixth = (
-        Limits(limits.work * s, None if limits.seconds is None else limits.seconds * s)
-        for s in (1 / 2, 1 / 6)
-    )
-    boxes.run(half)
+    sixth = limits.part(1 / 6)
+    boxes.run(limits.part(1 / 2))
     if math.isinf(found.bound):
         return
     least, work = bound_by_halves(task, sixth, tick)
-    rest = None if limits.seconds is None else limits.seconds / 6
-    boxes.run(Limits(limits.work - work, rest))
+    boxes.run(Limits(limits.work - work, sixth.seconds))
     if least > found.threshold + TIE:
         found.bound = math.inf
     found.bound = max(found.bound, least)
@@ -141,6 +137,10 @@ class Limits:
 
     work: float = math.inf
     seconds: float | None = None
+
+    def part(self, share: float) -> Limits:
+        """Return a share of both."""
+        return Limits(self.work * share, None if self.seconds is None else self.seconds * share)
 
 
 class BoxSearch:
@@ -419,15 +419,14 @@ class States:
         self.work = 0
         self.keep(problem.base)
 
-    def at(self, levels: Levels, *, keep: bool = True) -> State:
+    def at(self, levels: Levels) -> State:
         """Return the state at a node."""
         if levels in self.kept:
             return self.slots[self.kept[levels]]
         below = self.nearest(levels)
         state, _ = self.problem.raise_state(below, levels)
         self.note_work(below)
-        if keep:
-            self.keep(state)
+        self.keep(state)
         return state
 
     def note_work(self, state: State) -> None:

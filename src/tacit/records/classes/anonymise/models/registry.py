@@ -8,7 +8,7 @@ from typing import Any
 
 from tacit.claims import Claim
 from tacit.data.microdata import Microdata
-from tacit.records.classes.anonymise.models import population, sizes, values
+from tacit.records.classes.anonymise.models import condition, population, values
 from tacit.records.classes.anonymise.models.condition import Condition, Made, Parts, Setting
 from tacit.spec import Measure
 
@@ -19,12 +19,12 @@ ASSUMED = "The quasi-identifier holds every column that an intruder can find in 
 #: By kind of measure: what makes its conditions, and its claims.
 MODELS: Mapping[str, tuple[Maker, Claimer]] = {
     "alpha_k": (values.from_alpha_k, values.claim_alpha_k),
-    "attack_risk": (sizes.from_attack_risk, sizes.claim_attack_risk),
+    "attack_risk": (condition.from_attack_risk, condition.claim_attack_risk),
     "beta_likeness": (values.from_values, values.claim_values),
     "delta_disclosure": (values.from_values, values.claim_values),
     "delta_presence": (population.from_delta_presence, population.claim_delta_presence),
     "individual_risk": (population.from_individual_risk, population.claim_risk),
-    "k_anonymity": (sizes.from_k_anonymity, sizes.claim_k),
+    "k_anonymity": (condition.from_k_anonymity, condition.claim_k),
     "k_map": (population.from_k_map, population.claim_k_map),
     "l_diversity": (values.from_l_diversity, values.claim_values),
     "lkc": (values.from_lkc, values.claim_values),

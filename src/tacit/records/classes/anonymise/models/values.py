@@ -25,15 +25,16 @@ from tacit.data.microdata import Microdata
 from tacit.errors import InputError
 from tacit.records.classes.anonymise.models.condition import (
     TOLERANCE,
+    AtLeast,
     Condition,
     Made,
     Part,
     Parts,
     Setting,
     View,
+    claim_k,
     given,
 )
-from tacit.records.classes.anonymise.models.sizes import AtLeast, claim_k
 from tacit.records.classes.class_values import columns_of_interest, rank_texts
 from tacit.stats import class_models
 
