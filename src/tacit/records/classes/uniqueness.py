@@ -93,7 +93,12 @@ class Uniqueness(Measure):
                 "largest share at risk": shares[top],
                 "on the set": ", ".join(top),
                 f"smallest sets reaching {self.reach:g}": len(reaching),
-                **{f"largest share, {size} columns": v for size, v in best_by_size(shares).items()},
+                **{
+                    f"largest share, {size} columns": max(
+                        v for s, v in shares.items() if len(s) == size
+                    )
+                    for size in dict.fromkeys(map(len, sets))
+                },
             },
             frame=as_frame(table, shares),
             explanation=(
@@ -173,14 +178,6 @@ def minimal_sets(shares: dict[tuple[str, ...], float], share: float) -> tuple[tu
         if value >= share and not any(set(f) < set(subset) for f in found):
             found.append(subset)
     return tuple(found)
-
-
-def best_by_size(shares: dict[tuple[str, ...], float]) -> dict[int, float]:
-    """Return the largest share among the sets of each size."""
-    best: dict[int, float] = {}
-    for subset, value in shares.items():
-        best[len(subset)] = max(best.get(len(subset), 0.0), value)
-    return best
 
 
 def as_frame(

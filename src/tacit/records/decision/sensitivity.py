@@ -288,9 +288,14 @@ class Sensitivity:
     def of(self, shown: Flags) -> Floats:
         """Return Phi of each record, given which of its cells are shown."""
         if self.own is not None:
-            return check_own(
-                np.asarray(self.own(shown, self.weights), dtype=np.float64), len(shown)
-            )
+            values = np.asarray(self.own(shown, self.weights), dtype=np.float64)
+            if values.shape != (len(shown),):
+                raise ValueError(
+                    f"a sensitivity gives one number a record: {len(shown)} were expected"
+                )
+            if np.isnan(values).any() or (values < 0).any():
+                raise ValueError("a sensitivity is a number from 0 up, or infinite")
+            return values
         if self.form == "constant":
             return np.full(len(shown), self.constant)
         total = np.where(shown, self.weights, 0.0).sum(axis=1)
@@ -300,15 +305,6 @@ class Sensitivity:
             return total
         with np.errstate(over="ignore"):
             return exp(total)
-
-
-def check_own(values: Floats, n: int) -> Floats:
-    """Return a user's sensitivities, if they are one number from 0 up for each record."""
-    if values.shape != (n,):
-        raise ValueError(f"a sensitivity gives one number a record: {n} were expected")
-    if np.isnan(values).any() or (values < 0).any():
-        raise ValueError("a sensitivity is a number from 0 up, or infinite")
-    return values
 
 
 #: Sensitivities of users, by name.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -74,6 +74,9 @@ class DeltaPresence(Measure):
         bad = int(found.n[high | low].sum())
         share = bad / members if members else 0.0
         title = "delta-presence against the register"
+        # One row per presence that occurs: how many members of the register have it.
+        levels, at = np.unique(np.round(found.presence, 12), return_inverse=True)
+        counts = np.bincount(at.ravel(), weights=found.n, minlength=len(levels))
         return DeltaPresenceResult(
             kind=self.kind,
             title=title,
@@ -86,7 +89,9 @@ class DeltaPresence(Measure):
             above=int(found.n[high].sum()),
             below=int(found.n[low].sum()),
             unmatched=found.unmatched,
-            frame=presence_frame(found),
+            frame=nw.from_native(
+                pa.table({"presence": levels, "members": counts.astype(np.int64)}), eager_only=True
+            ),
             explanation=(
                 "Presence is the probability that a person of the register is in the release, for an intruder who holds both. "
                 "The value compared before and after is the share of the register outside the limits."
@@ -132,13 +137,6 @@ class DeltaPresenceResult(Result):
             outside = high <= self.limits[0] or low >= self.limits[1]
             rows.append((f"to {high:g}", int(self.presence.n[inside].sum()), outside))
         return columns(rows, title="Members of the register by presence", x="presence")
-
-
-def presence_frame(found: Presence) -> nw.DataFrame[Any]:
-    """Return one row per presence that occurs: how many members of the register have it."""
-    levels, at = np.unique(np.round(found.presence, 12), return_inverse=True)
-    members = np.bincount(at.ravel(), weights=found.n, minlength=len(levels)).astype(np.int64)
-    return nw.from_native(pa.table({"presence": levels, "members": members}), eager_only=True)
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,9 @@ def form_classes(
     """
     hidden = np.zeros(codes.shape, dtype=bool)
     left = np.flatnonzero(~classes.are_enough(codes, np.arange(len(codes))))
-    sets = every_set(weights, fixed)
+    sets, everything = column_sets(weights, fixed), tuple(np.flatnonzero(~fixed).tolist())
+    if everything and everything not in sets:
+        sets.append(everything)
     for done, columns in enumerate(sets):
         if not len(left):
             break
@@ -181,13 +183,6 @@ def form_classes(
         tick("last records", None)
         left = join_first_record(codes, hidden, left, classes, weights, fixed)
     return hidden
-
-
-def every_set(weights: Floats, fixed: Flags) -> list[tuple[int, ...]]:
-    """Return the sets of columns, lightest first; beyond twelve columns small ones and all at once."""
-    sets = column_sets(weights, fixed)
-    everything = tuple(np.flatnonzero(~fixed).tolist())
-    return sets if everything in sets or not everything else [*sets, everything]
 
 
 def join_first_record(

@@ -243,7 +243,10 @@ class MuArgus(Method):
             suppressed={c: after[c] - missing[c] for c in ranks},
             rounds=rounds,
             household_wide=wide,
-            remaining_uniques={name: count_uniques(result, q) for name, q in result.quasi.items()},
+            remaining_uniques={
+                name: count_rows(counts(result.frame, keys).filter(nw.col(N) == 1))
+                for name, keys in result.quasi.items()
+            },
             caution=CAUTION,
         )
         return result
@@ -351,26 +354,20 @@ def list_checked_combinations(ranks: Mapping[str, int], max_dim: int) -> list[tu
 # -- on the engine ---------------------------------------------------------------------------------
 
 
-def count_uniques(data: Microdata, keys: Sequence[str]) -> int:
-    """Return how many records are alone on the keys; a missing value is a value of its own."""
-    return count_rows(counts(data.frame, keys).filter(nw.col(N) == 1))
-
-
 def hide_rare_values(data: Microdata, columns: Mapping[str, int]) -> Microdata:
     """Suppress values that fewer than their column's k records hold: no choice is left for single columns.
 
     Doing this first keeps columns such as numbers of persons out of the table of cells.
     """
-    rare = {c: k for c, k in columns.items() if count_rows(rare_values(data, c, k))}
+    rare = {
+        c: k
+        for c, k in columns.items()
+        if count_rows(counts(data.frame, [c]).filter((nw.col(N) < k) & ~nw.col(c).is_null()))
+    }
     if not rare:
         return data
     kept = [nw.when(nw.len().over(c) >= k).then(nw.col(c)).alias(c) for c, k in rare.items()]
     return data.with_frame(data.frame.with_columns(*kept)).materialise()
-
-
-def rare_values(data: Microdata, column: str, k: int) -> nw.LazyFrame[Any]:
-    """Return the values of a column that fewer than k records hold."""
-    return counts(data.frame, [column]).filter((nw.col(N) < k) & ~nw.col(column).is_null())
 
 
 def blank_cells(data: Microdata, cells: Cells, hidden: Flags) -> Microdata:

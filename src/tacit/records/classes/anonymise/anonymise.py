@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -20,7 +20,7 @@ from tacit.engine.relational import drop_matching
 from tacit.errors import Infeasible, InputError
 from tacit.plot.chart import Chart
 from tacit.plot.lattice import draw_lattice
-from tacit.records.classes.anonymise.base import LatticeMethod, Weights
+from tacit.records.classes.anonymise.base import LatticeMethod
 from tacit.records.classes.anonymise.evaluate import Node, Task
 from tacit.records.classes.anonymise.objectives import COUNTED, WORDS
 from tacit.records.classes.anonymise.problem import Levels, Problem
@@ -106,10 +106,7 @@ class Anonymise(LatticeMethod):
         problem = task.problem
         if not problem.records:
             raise InputError("anonymise: there are no records.")
-
-        def tick(share: float) -> None:
-            ctx.tick("searching the lattice", share)
-
+        tick = partial(ctx.tick, "searching the lattice")
         found = search_lattice(task, Limits(self.effort * 1e6, self.seconds), top, tick)
         return self.report(task, found)
 
@@ -133,6 +130,7 @@ class Anonymise(LatticeMethod):
         proven = proven or least >= best.value - TIE
         gap = gap_of(best.value, least)
         names = [" ".join(m.kind.split("_")) for m in self.models]
+        sure = tell_proof(task, found, proven, gap)
         return Lattice(
             kind=self.kind,
             title=f"Best generalisation for {', '.join(names)}",
@@ -152,7 +150,7 @@ class Anonymise(LatticeMethod):
                 "classes": best.classes,
                 "proven": "yes" if proven else f"no, gap {gap:.1%}",
             },
-            explanation=explain(self.utility, self.weights, tell_proof(task, found, proven, gap)),
+            explanation=f"Value: {WORDS[self.utility]}. {COUNTED[self.weights]} {sure}",
             task=task,
             judged=found.nodes,
             proven=proven,
@@ -210,11 +208,6 @@ def released_tuples(
         lifted = data.hierarchy(key).raise_values(ground, levels[j])
         columns[key] = ground if levels[j] == 0 else lifted
     return pa.table(columns)
-
-
-def explain(utility: str, weights: Weights, sure: str) -> str:
-    """Return what the numbers mean."""
-    return f"Value: {WORDS[utility]}. {COUNTED[weights]} {sure}"
 
 
 def tell_proof(task: Task, found: Found, proven: bool, gap: float) -> str:
@@ -286,12 +279,12 @@ class Lattice(Result):
         """Return the number of nodes."""
         return self.task.problem.n_nodes
 
-    @functools.cached_property
+    @cached_property
     def best(self) -> LatticeNode:
         """Return the best safe node; among equals the one with the lowest levels."""
         return self.ties[0]
 
-    @functools.cached_property
+    @cached_property
     def ties(self) -> tuple[LatticeNode, ...]:
         """Return the safe nodes that are as good as the best, itself included."""
         safe = [n for n in self.judged.values() if n.safe]
@@ -314,14 +307,14 @@ class Lattice(Result):
             return self.named(self.task.judge(problem.raise_state(problem.base, chosen)[0]))
         return self.named(self.judged[chosen])
 
-    @functools.cached_property
+    @cached_property
     def every(self) -> tuple[Node, ...]:
         """Return every node, or those that were judged where there are too many."""
         if self.n_nodes > WHOLE:
             return tuple(self.judged.values())
         return tuple(walk(self.task, lambda _: None))
 
-    @functools.cached_property
+    @cached_property
     def n_safe(self) -> int | None:
         """Return how many nodes are safe; None where there are too many nodes to ask each."""
         return None if self.n_nodes > WHOLE else sum(node.safe for node in self.every)
@@ -360,7 +353,7 @@ def node_table(lattice: Lattice) -> nw.DataFrame[Any]:
 
 
 # The table is made when it is first asked for: most searches need only the best node.
-Lattice.frame = functools.cached_property(node_table)
+Lattice.frame = cached_property(node_table)
 Lattice.frame.__set_name__(Lattice, "frame")
 
 

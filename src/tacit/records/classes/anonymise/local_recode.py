@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -141,10 +142,7 @@ class LocalRecode(LatticeMethod):
         task = self.pose(data)
         if not task.problem.records:
             raise InputError("local_recode: there are no records.")
-
-        def tick(share: float) -> None:
-            ctx.tick("recoding", share)
-
+        tick = partial(ctx.tick, "recoding")
         limits = Limits(self.effort * 1e6, self.seconds)
         found = search_lattice(task, limits, 1, tick)
         best = found.incumbent

@@ -194,7 +194,8 @@ class Specialiser:
             before = np.zeros(count)
             before[classes.group] = self.costs[key][word]
             after = self.costs[key][np.where(usable[classes.group[seen]], child[seen], 0)]
-        weight = float(self.weight_of(key))
+        prices = self.words[key].prices
+        weight = float(prices[self.words[key].top]) if len(prices) else 1.0
         if self.widest:
             return np.where(usable, weight * before, -np.inf)
         size = self.size[seen]
@@ -214,11 +215,6 @@ class Specialiser:
         some = stays > 0
         told[some] -= stays[some] * log(stays[some] / total[some])
         return told
-
-    def weight_of(self, key: int) -> float:
-        """Return how much a key counts."""
-        prices = self.words[key].prices
-        return float(prices[self.words[key].top]) if len(prices) else 1.0
 
     def take(self, classes: Classes, steps: Sequence[Step], chosen: Ints) -> tuple[Classes, Flags]:
         """Return the classes after each took its step, and which of them are open."""
