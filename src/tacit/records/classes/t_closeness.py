@@ -89,12 +89,19 @@ class TCloseness(ClassMeasure):
 
     def _faults(self, data: Microdata) -> list[SdcError]:
         """Add: no hierarchy, no order."""
-        found = super()._faults(data)
         columns = [c for c in columns_of_interest(data, self.sensitive) if c in data.columns]
-        if self.distance == "hierarchical":
-            found += [f for c in columns if (f := hierarchy_fault(data, c)) is not None]
-        if self.distance == "ordered":
-            found += self.order_faults(data, columns)
+        looks = {"hierarchical": self.tree_faults, "ordered": self.order_faults}
+        found = looks[self.distance](data, columns) if self.distance in looks else []
+        return [*super()._faults(data), *found]
+
+    def tree_faults(self, data: Microdata, columns: Sequence[str]) -> list[SdcError]:
+        """Return the faults of columns without hierarchy."""
+        found = []
+        for column in columns:
+            try:
+                data.hierarchy(column)
+            except SdcError as fault:
+                found.append(fault)
         return found
 
     def order_faults(self, data: Microdata, columns: Sequence[str]) -> list[SdcError]:
@@ -200,15 +207,6 @@ def in_order(found: ClassValues, order: Sequence[str], column: str) -> ClassValu
     by = np.lexsort([value, found.of_class])
     ordered = pa.array(sorted(texts, key=list(order).index))
     return replace(found, value=value[by], n=found.n[by], values=ordered)
-
-
-def hierarchy_fault(data: Microdata, column: str) -> SdcError | None:
-    """Return the fault of a column without hierarchy."""
-    try:
-        data.hierarchy(column)
-    except SdcError as fault:
-        return fault
-    return None
 
 
 def distance_bins(distances: Floats, sizes: Ints, limit: float) -> list[tuple[str, int, bool]]:

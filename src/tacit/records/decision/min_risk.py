@@ -40,7 +40,7 @@ from tacit.records.decision.sensitivity import (
     select_smallest,
 )
 from tacit.records.decision.side_information import FORMS, Posed, SideInformation
-from tacit.records.suppression.local_suppression import blank_values
+from tacit.records.suppression.local_suppression import blank_values, count_hidden
 from tacit.registry import register
 from tacit.spec import Method
 
@@ -173,15 +173,7 @@ class MinRisk(SideInformation, Method):
         self.refuse_empty(posed)
         rule = self.find(posed, ctx)
         self.tell(posed, rule, ctx)
-        table = data.to_arrow(posed.names)
-        hidden = (posed.codes >= 0) & ~rule.shown
-        return data.replace(
-            {
-                c: blank_values(table.column(c), hidden[:, j])
-                for j, c in enumerate(posed.names)
-                if hidden[:, j].any()
-            }
-        )
+        return blank_values(data, posed.names, (posed.codes >= 0) & ~rule.shown)
 
     def refuse_empty(self, posed: Posed) -> None:
         """Refuse dictionaries that leave nothing to protect against: every rule would cost nothing."""
@@ -247,9 +239,7 @@ class MinRisk(SideInformation, Method):
         rules = count_rules(known, self.per, self.k)
         digits = len(str(rules)) if rules.bit_length() < 10_000 else int(rules.bit_length() * 0.301)
         ctx.note(
-            suppressed={c: int(h) for c, h in zip(posed.names, hidden.sum(axis=0), strict=True)},
-            cells=int(hidden.sum()),
-            records=int(hidden.any(axis=1).sum()),
+            **count_hidden(posed.names, hidden),
             disclosed=int(rule.shown.sum()),
             risk_of_rule=rule.risk,
             lower_bound=rule.bound,

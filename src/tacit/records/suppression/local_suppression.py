@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -295,14 +295,7 @@ class LocalSuppression(Method):
                 problem, weights_of(data), self.risk_above, lambda one: self.hidden(one, ctx)
             )
         self.tell(problem, hidden, names, ctx)
-        table = data.to_arrow(names)
-        return data.replace(
-            {
-                c: blank_values(table.column(c), hidden[:, j])
-                for j, c in enumerate(names)
-                if hidden[:, j].any()
-            }
-        )
+        return blank_values(data, names, hidden)
 
     def pose(
         self, data: Microdata, names: tuple[str, ...], asked: list[tuple[tuple[str, ...], int]]
@@ -366,9 +359,7 @@ class LocalSuppression(Method):
         weight, bound = problem.cost(hidden), self.bound(problem)
         gap = weight - bound
         ctx.note(
-            suppressed={c: int(n) for c, n in zip(names, hidden.sum(axis=0), strict=True)},
-            cells=int(hidden.sum()),
-            records=int(hidden.any(axis=1).sum()),
+            **count_hidden(names, hidden),
             weight=weight,
             lower_bound=bound,
             gap=gap / weight if gap > SLIGHT * weight else 0.0,
@@ -441,10 +432,23 @@ class LocalSuppression(Method):
         return [of[columns] for columns, _ in self.asked(data)]
 
 
-def blank_values(column: pa.ChunkedArray, hidden: Flags) -> pa.Array:
-    """Return a column with some values missing."""
-    whole = column.combine_chunks()
-    return pc.if_else(pa.array(~hidden), whole, pa.scalar(None, whole.type))
+def blank_values(data: Microdata, names: Sequence[str], hidden: Flags) -> Microdata:
+    """Return the data with some cells of columns missing."""
+    table, columns = data.to_arrow(names), {}
+    for j in np.flatnonzero(hidden.any(axis=0)):
+        whole = table.column(names[j]).combine_chunks()
+        kept = pa.array(~hidden[:, j])
+        columns[names[j]] = pc.if_else(kept, whole, pa.scalar(None, whole.type))
+    return data.replace(columns)
+
+
+def count_hidden(names: Sequence[str], hidden: Flags) -> dict[str, Any]:
+    """Return how many cells of each column, cells and records are hidden."""
+    return {
+        "suppressed": {c: int(n) for c, n in zip(names, hidden.sum(axis=0), strict=True)},
+        "cells": int(hidden.sum()),
+        "records": int(hidden.any(axis=1).sum()),
+    }
 
 
 def weights_of(data: Microdata) -> Floats:

@@ -31,35 +31,21 @@ Scoped = tuple[Condition, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Node:
-    """One node of the lattice.
-
-    Attributes
-    ----------
-    levels
-        The level of each key.
-    safe
-        True when every model holds once at most the allowed records are suppressed.
-    value
-        What the node costs in the objective; lower is better.
-    suppressed
-        Records that must be suppressed there.
-    share
-        Their share, of records or of weights.
-    classes
-        Classes that are kept.
-    exact
-        False when other classes might be suppressed instead and be fewer records.
-    least
-        A value that no suppression undercuts there; what it costs where ``exact``.
-    """
+    """One node of the lattice."""
 
     levels: Levels
+    #: True when every model holds once at most the allowed records are suppressed.
     safe: bool
+    #: What the node costs in the objective; lower is better.
     value: float
+    #: Records that must be suppressed there, and their share, of records or of weights.
     suppressed: int
     share: float
+    #: Classes that are kept.
     classes: int
+    #: False when other classes might be suppressed instead and be fewer records.
     exact: bool = True
+    #: A value that no suppression undercuts there; what it costs where ``exact``.
     least: float = -math.inf
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -306,12 +306,14 @@ def build_problem(
         max(min(limits[k][1] if k in limits else climb.height, climb.height), low[j])
         for j, (k, climb) in enumerate(zip(keys, climbs, strict=True))
     )
-    ground = np.stack([lifts[k][0][found.keys[k].codes] for k in keys], axis=1).astype(np.int32)
-    codes = np.stack(
-        [climb.lift(ground[:, j], 0, low[j]) for j, climb in enumerate(climbs)], axis=1
-    ).astype(np.int32)
+
+    def at_low(ground: Iterable[Codes]) -> Codes:
+        lifted = [c.lift(g, 0, lo) for c, g, lo in zip(climbs, ground, low, strict=True)]
+        return np.stack(lifted, axis=1).astype(np.int32)
+
     sizes = {c: found.keys[c].size for c in sensitive}
-    bounds = [len(climb.leaves[low[j]]) for j, climb in enumerate(climbs)]
+    bounds = [len(climb.leaves[lo]) for climb, lo in zip(climbs, low, strict=True)]
+    codes = at_low(lifts[k][0][found.keys[k].codes] for k in keys)
     merged = merge_classes(codes, bounds, found.n, found.weight)
     alone = np.arange(len(found), dtype=np.int64)
     values = {
@@ -323,25 +325,13 @@ def build_problem(
     moments = sum_moments(found, numbers, merged.ids, len(merged.n))
     members = None
     if register is not None:
-        ground_members = [placed[k][0][member_codes[:, j]] for j, k in enumerate(keys)]
-        lifted = [
-            c.lift(g, 0, level) for c, g, level in zip(climbs, ground_members, low, strict=True)
-        ]
-        at_low = merge_classes(np.stack(lifted, axis=1).astype(np.int32), bounds, member_n)
-        members = Members(at_low.codes, at_low.n)
+        theirs = at_low(placed[k][0][member_codes[:, j]] for j, k in enumerate(keys))
+        members = Members(theirs, member_n).climbed(theirs, bounds)
     base = State(low, merged.codes, merged.n, merged.weight, values, moments, members)
     places = tuple(tuple(keys.index(c) for c in group) for group in groups)
+    ground = tuple(lifts[k][0] for k in keys)
     return Problem(
-        keys,
-        climbs,
-        low,
-        high,
-        base,
-        places,
-        sizes,
-        found,
-        tuple(lifts[k][0] for k in keys),
-        merged.ids,
+        keys, climbs, low, high, base, places, sizes, found, ground, base_class=merged.ids
     )
 
 

@@ -40,6 +40,12 @@ class View(Counted):
     #: The members of a population register by class, where there is one.
     people: People | None = None
 
+    @property
+    def members(self) -> People:
+        """Return the members of the register in each class."""
+        assert self.people is not None, "the problem was built without a register"
+        return self.people
+
 
 @dataclass(frozen=True)
 class Condition:

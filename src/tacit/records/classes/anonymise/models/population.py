@@ -38,7 +38,6 @@ from tacit.records.classes.anonymise.models.condition import (
     View,
     given,
 )
-from tacit.records.classes.anonymise.problem import People
 from tacit.records.samples.population_uniques import SizeCounts, estimate_all
 from tacit.records.samples.posterior import expected_inverse, share_sampled
 
@@ -56,17 +55,7 @@ SLIGHT = 1e-12
 
 
 @dataclass(frozen=True)
-class OfRegister(Condition):
-    """A condition on the members of the register."""
-
-    def people(self, view: View) -> People:
-        """Return the members of each class."""
-        assert view.people is not None, "the problem was built without a register"
-        return view.people
-
-
-@dataclass(frozen=True)
-class ManyCandidates(OfRegister):
+class ManyCandidates(Condition):
     """k-map: a record could be at least k members of the register."""
 
     k: int = 2
@@ -75,11 +64,11 @@ class ManyCandidates(OfRegister):
 
     def passes(self, view: View) -> Flags:
         """Return which classes have k candidates."""
-        return np.asarray(self.people(view).n >= self.k)
+        return np.asarray(view.members.n >= self.k)
 
 
 @dataclass(frozen=True)
-class PresentAtMost(OfRegister):
+class PresentAtMost(Condition):
     """No member of the register is present with more than a probability; records that match nobody fail."""
 
     most: float = 1.0
@@ -87,12 +76,12 @@ class PresentAtMost(OfRegister):
 
     def passes(self, view: View) -> Flags:
         """Return which classes tell little about presence."""
-        people = self.people(view).n
+        people = view.members.n
         return np.asarray((view.n <= (self.most + TOLERANCE) * people) & (people > 0))
 
 
 @dataclass(frozen=True)
-class PresentAtLeast(OfRegister):
+class PresentAtLeast(Condition):
     """Every member of the register is present with at least a probability."""
 
     least: float = 0.0
@@ -103,7 +92,7 @@ class PresentAtLeast(OfRegister):
 
     def holds(self, view: View) -> bool:
         """Return whether nobody can be said to be absent."""
-        people = self.people(view)
+        people = view.members
         return people.elsewhere == 0 and bool(
             (view.n >= (self.least - TOLERANCE) * people.n)[people.n > 0].all()
         )
