@@ -435,7 +435,7 @@ class LocalSuppression(Method):
 def blank_values(data: Microdata, names: Sequence[str], hidden: Flags) -> Microdata:
     """Return the data with some cells of columns missing."""
     table, columns = data.to_arrow(names), {}
-    for j in np.flatnonzero(hidden.any(axis=0)):
+    for j in np.flatnonzero(hidden.any(axis=0)).tolist():
         whole = table.column(names[j]).combine_chunks()
         kept = pa.array(~hidden[:, j])
         columns[names[j]] = pc.if_else(kept, whole, pa.scalar(None, whole.type))
