@@ -16,8 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import tacit
-from tacit.records.classes.anonymise.search.choose import WHOLE
-from tacit.records.classes.anonymise.search.every import walk
+from tacit.records.classes.anonymise.search import WHOLE, walk
 
 SAMPLE = Path(__file__).parents[1] / "tests/fixtures/adult/adult.csv"
 RECORDS = 1_000_000

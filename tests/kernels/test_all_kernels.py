@@ -29,10 +29,10 @@ from tacit.records.microaggregation.grouping.pairs import Space, find_cheapest_p
 from tacit.records.microaggregation.learning_automaton import omma
 from tacit.records.samples.local_counts import fit_around
 from tacit.records.samples.local_lattice import Lattice, neighbourhood
-from tacit.records.suppression.hitting_sets import find_hitting_sets
 from tacit.records.suppression.local_cells import suppress_shared
 from tacit.records.suppression.local_each import suppress_each
 from tacit.records.suppression.local_problem import Demand, Problem
+from tacit.records.suppression.rare_combinations import find_hitting_sets
 from tacit.records.swapping import record_pairs
 from tacit.records.swapping.rank_swap import rank_partners
 from tacit.stats.robust import qn

@@ -12,8 +12,8 @@ import scipy.optimize
 
 import tacit
 from tacit.errors import Infeasible, InputError, InvalidParameter, RoleMissing
-from tacit.records.classes.anonymise.fewest import choose_fewest
-from tacit.records.classes.anonymise.search.local import LocalSearch
+from tacit.records.classes.anonymise.evaluate import choose_fewest
+from tacit.records.classes.anonymise.search import LocalSearch
 
 #: Value to labels of levels 1 and 2; the label "m" stands at two levels for different sets.
 TREES = {
@@ -373,8 +373,7 @@ def test_an_unfinished_search_states_its_gap():
     data = read(draw(5, n=300))
     spec = tacit.Anonymise(models=[tacit.KAnonymity(k=3)], suppression=1.0)
     task = spec.pose(data)
-    from tacit.records.classes.anonymise.search.boxes import BoxSearch, Found, Limits
-    from tacit.records.classes.anonymise.search.states import States
+    from tacit.records.classes.anonymise.search import BoxSearch, Found, Limits, States
 
     states, found = States(task.problem), Found(1)
     BoxSearch(task, states, found, lambda _: None).run(Limits(work=1))
@@ -387,8 +386,12 @@ def test_an_unfinished_search_states_its_gap():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_halves_of_the_keys_bound_every_node(seed):
-    from tacit.records.classes.anonymise.search.boxes import Limits
-    from tacit.records.classes.anonymise.search.cover import bound_by_halves, can_part, charge_only
+    from tacit.records.classes.anonymise.search import (
+        Limits,
+        bound_by_halves,
+        can_part,
+        charge_only,
+    )
 
     table = draw(seed, nulls=seed % 2 == 1)
     limit = [0.0, 0.1, 1.0][seed % 3]
@@ -424,7 +427,7 @@ def test_halves_of_the_keys_bound_every_node(seed):
 
 
 def test_work_counts_every_set_of_keys_that_is_judged():
-    from tacit.records.classes.anonymise.search.states import States
+    from tacit.records.classes.anonymise.search import States
 
     data = read(draw(5))
     work = []
@@ -437,8 +440,7 @@ def test_work_counts_every_set_of_keys_that_is_judged():
 
 
 def test_local_search_reaches_the_optimum_of_small_lattices():
-    from tacit.records.classes.anonymise.search.boxes import Found, Limits
-    from tacit.records.classes.anonymise.search.states import States
+    from tacit.records.classes.anonymise.search import Found, Limits, States
 
     for seed in range(5):
         spec = tacit.Anonymise(models=[tacit.KAnonymity(k=3)], suppression=0.3)

@@ -11,7 +11,7 @@ import tacit
 from tacit.claims import Claim
 from tacit.errors import Infeasible, WeakProtection
 from tacit.records.suppression import local_cells as local
-from tacit.records.suppression import local_each, local_lighten
+from tacit.records.suppression import local_each
 from tacit.records.suppression.local_problem import Demand, Problem
 
 NAMES = ("a", "b", "c", "d")
@@ -370,4 +370,4 @@ def test_exchange_kernels_plain_and_compiled():
             with run_kernels(mode):
                 found.append(local_each.suppress_each(problem, greedy=False, tick=quiet))
         assert (found[0] == found[1]).all()
-    assert local_lighten.KERNELS.functions
+    assert local_each.KERNELS.functions

@@ -11,8 +11,8 @@ import tacit
 from tacit.claims import Claim
 from tacit.claims.models.population_uniques import estimate
 from tacit.errors import InputError, InvalidParameter, RoleMissing
-from tacit.records.classes.anonymise.models.registry import View
-from tacit.records.classes.anonymise.models.sampling import FewPopulationUniques
+from tacit.records.classes.anonymise.models.condition import View
+from tacit.records.classes.anonymise.models.population import FewPopulationUniques
 from tacit.records.samples.population_uniques import (
     Estimate,
     SizeCounts,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InvalidParameter, RoleMissing
-from tacit.records.classes import minimal_uniques as search
+from tacit.records.classes import suda as search
 
 # Ten records on four keys, small enough to check by hand.
 SURVEY = {

@@ -16,7 +16,6 @@ from tacit.fields import ClassSize, Probability
 from tacit.records.classes.class_values import (
     ClassValues,
     columns_of_interest,
-    sums,
     values_in_classes,
 )
 from tacit.records.classes.value_measure import ValueMeasure, ValueResult
@@ -49,12 +48,9 @@ class AlphaK(ValueMeasure):
         description="the sensitive values that count, written as text; by default every value",
     )
 
+    heading: ClassVar[str] = "(alpha, k)-anonymity with k = {k}"
     limit_field: ClassVar[str] = "alpha"
     figure: ClassVar[str] = "share of one value"
-
-    def heading(self) -> str:
-        """Return the name of the model."""
-        return f"(alpha, k)-anonymity with k = {self.k}"
 
     def asked(self, *names: str) -> bool:
         """Return True when a threshold was given; k is one as much as alpha."""
@@ -81,9 +77,8 @@ class AlphaK(ValueMeasure):
         return class_models.largest_share(found.of_class[counts], found.n[counts], found.sizes)
 
     def violates(self, found: ClassValues, figures: Floats) -> Flags:
-        """Return the classes that are too small or in which a value is too frequent."""
-        sizes = sums(found.of_class, found.n, found.n_classes)
-        return np.asarray((figures > self.alpha + class_models.TOLERANCE) | (sizes < self.k))
+        """Add the classes that are too small."""
+        return super().violates(found, figures) | (found.sizes < self.k)
 
     def counted(self, values: Sequence[object]) -> Flags:
         """Return, for each value and for null after the last, whether it counts."""

@@ -167,18 +167,15 @@ class AttackRisk(Measure):
             return own, found.candidates.astype(np.float64), "register"
         if self.fraction is not None:
             return own, own / self.fraction, "fraction"
-        if data.weight is not None:
-            weights = table.column(data.weight).to_numpy(zero_copy_only=False).astype(np.float64)
-            if not np.all(weights > 0):
-                raise InputError(
-                    f"attack_risk: the weights in {data.weight!r} must be positive and not missing."
-                )
-            return (
-                own,
-                np.maximum(np.bincount(ids, weights=weights, minlength=n)[ids], own),
-                "weights",
+        if data.weight is None:
+            return own, own, "data"
+        weights = table.column(data.weight).to_numpy(zero_copy_only=False).astype(np.float64)
+        if not np.all(weights > 0):
+            raise InputError(
+                f"attack_risk: the weights in {data.weight!r} must be positive and not missing."
             )
-        return own, own, "data"
+        people = np.bincount(ids, weights=weights, minlength=n)[ids]
+        return own, np.maximum(people, own), "weights"
 
     def profit(self, r: Floats) -> dict[str, Any]:
         """Return what the attack brings to the intruder and to the publisher."""

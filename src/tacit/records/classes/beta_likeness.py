@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
-from tacit.arrays import Flags, Floats
+from tacit.arrays import Floats
 from tacit.fields import PositiveFloat
 from tacit.records.classes.class_values import ClassValues
 from tacit.records.classes.value_measure import ValueMeasure
@@ -45,21 +44,12 @@ class BetaLikeness(ValueMeasure):
         description="bound gains by beta alone, or also by minus the logarithm of the value's share",
     )
 
+    heading: ClassVar[str] = "beta-likeness ({variant})"
     limit_field: ClassVar[str] = "beta"
     figure: ClassVar[str] = "gain"
 
-    def heading(self) -> str:
-        """Return the name of the model."""
-        return f"beta-likeness ({self.variant})"
-
     def figures(self, found: ClassValues) -> Floats:
         """Return the largest gain of each class."""
-        gain = (
-            class_models.bounded_gain if self.variant == "enhanced" else class_models.relative_gain
-        )
+        enhanced = self.variant == "enhanced"
+        gain = class_models.bounded_gain if enhanced else class_models.relative_gain
         return gain(found.of_class, found.value, found.n, found.n_classes)
-
-    def violates(self, found: ClassValues, figures: Floats) -> Flags:
-        """Return the classes with a gain above beta."""
-        del found
-        return np.asarray(figures > self.beta + class_models.TOLERANCE)

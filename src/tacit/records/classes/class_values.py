@@ -7,47 +7,47 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pydantic import Field
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Coded, agreeing_cells, cells, combine_codes
-from tacit.errors import RoleMissing, SdcError
+from tacit.errors import InputError
+from tacit.stats.class_models import sum_by
 
 Missing = Literal["category", "ignore"]
+MissingValues = Annotated[
+    Missing,
+    Field(
+        description="a missing sensitive value counts as a value of its own, or its record is left out"
+    ),
+]
 
 
 @dataclass(frozen=True)
 class ClassValues:
-    """How often each value of a column occurs in each class.
+    """How often each value of a column occurs in each class."""
 
-    Attributes
-    ----------
-    keys
-        The key values of each class, one column per key.
-    of_class
-        The class of each row, 0, 1, ...; rows are sorted by class, then by value.
-    value
-        The code of each row's value, in ascending order; null is coded ``len(values)``.
-    n
-        Records of each row; not whole where records that lack a key count in part.
-    values
-        The distinct values of the column that are not null, ascending.
-    records
-        Records of each class, where the rows count more than these.
-    """
-
+    #: The key values of each class, one column per key.
     keys: Mapping[str, pa.Array]
+    #: The class of each row, 0, 1, ...; rows are sorted by class, then by value.
     of_class: Ints
+    #: The code of each row's value, in ascending order; null is coded ``len(values)``.
     value: Ints
+    #: Records of each row; not whole where records that lack a key count in part.
     n: Any
+    #: The distinct values of the column that are not null, ascending.
     values: pa.Array
+    #: Records of each class, where the rows count more than these.
     records: Ints | None = None
+    #: For each level of the column's hierarchy the label of each value, where values are compared by it.
+    levels: Sequence[Ints] = ()
 
     @property
     def n_classes(self) -> int:
@@ -59,7 +59,7 @@ class ClassValues:
         """Return the records of each class."""
         if self.records is not None:
             return self.records
-        return sums(self.of_class, self.n, self.n_classes).astype(np.int64)
+        return sum_by(self.of_class, self.n, self.n_classes).astype(np.int64)
 
 
 def values_in_classes(
@@ -147,11 +147,6 @@ def pair_up(ids: Ints, other_ids: Ints) -> tuple[Ints, Ints]:
     return rows, order[at]
 
 
-def sums(groups: npt.NDArray[Any], amounts: npt.NDArray[Any], n_groups: int = 0) -> Floats:
-    """Return the sum of the amounts of each group."""
-    return np.bincount(groups, weights=amounts, minlength=n_groups).astype(np.float64)
-
-
 def class_starts(columns: Sequence[npt.NDArray[Any]], n_rows: int) -> Flags:
     """Return True where a sorted row differs from the one before."""
     starts = np.zeros(n_rows, dtype=bool)
@@ -168,18 +163,17 @@ def columns_of_interest(data: Microdata, asked: str | Sequence[str] | None) -> t
     return (asked,) if isinstance(asked, str) else tuple(asked)
 
 
-def sensitive_faults(
-    data: Microdata, asked: str | Sequence[str] | None, kind: str
-) -> list[SdcError]:
-    """Return the fault of having no column to look at."""
-    if asked is not None or data.sensitive:
-        return []
-    return [
-        RoleMissing(
-            f"{kind} needs sensitive columns, and the data declare none. Declare them with "
-            "tacit.read(..., sensitive=...), or name one with sensitive=."
+def rank_texts(texts: Sequence[str], order: Sequence[str], who: str, of: str = "") -> Ints:
+    """Return the rank of each text by its place in an order; only texts that occur have one."""
+    place = {label: i for i, label in enumerate(order)}
+    missing = sum(text not in place for text in texts)
+    if missing:
+        raise InputError(
+            f"{who}: order= lacks {missing} of the {len(texts)} different values{of}. "
+            "List every value, from low to high."
         )
-    ]
+    places = [place[text] for text in texts]
+    return np.argsort(np.argsort(places, kind="stable"), kind="stable").astype(np.int64)
 
 
 def class_table(found: ClassValues, extra: Mapping[str, Any]) -> nw.DataFrame[Any]:

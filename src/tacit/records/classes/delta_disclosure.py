@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
 from tacit.arrays import Flags, Floats
@@ -45,24 +44,15 @@ class DeltaDisclosure(ValueMeasure):
         description="whether a class in which a value does not occur violates, as the definition has it, or absent values are ignored",
     )
 
+    heading: ClassVar[str] = "delta-disclosure privacy"
     limit_field: ClassVar[str] = "delta"
     figure: ClassVar[str] = "log ratio"
 
-    def heading(self) -> str:
-        """Return the name of the model."""
-        return "delta-disclosure privacy"
-
     def figures(self, found: ClassValues) -> Floats:
         """Return the largest |log2(p / q)| of each class."""
-        return class_models.log_ratio(
-            found.of_class,
-            found.value,
-            found.n,
-            found.n_classes,
-            all_values=self.absent == "violates",
-        )
+        rows = found.of_class, found.value, found.n, found.n_classes
+        return class_models.log_ratio(*rows, all_values=self.absent == "violates")
 
-    def violates(self, found: ClassValues, figures: Floats) -> Flags:
-        """Return the classes at delta or beyond: the inequality is strict."""
-        del found
-        return np.asarray(figures > self.delta - class_models.TOLERANCE)
+    def is_within(self, figures: Floats, room: float = class_models.TOLERANCE) -> Flags:
+        """Return which ratios are below delta: the inequality is strict."""
+        return figures <= self.delta - room

@@ -2,46 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.errors import SdcError
-from tacit.fields import (
-    EachQuasi,
-    MissingKeys,
-    PositiveFloat,
-    SensitiveColumns,
-    WildcardShare,
-)
+from tacit.fields import EachQuasi, MissingKeys, PositiveFloat, SensitiveColumns, WildcardShare
 from tacit.plot.chart import Chart
-from tacit.plot.families import SIZE_BINS, columns
-from tacit.records.classes.class_result import ClassPart, ClassResult
+from tacit.plot.families import SIZE_BINS
 from tacit.records.classes.class_values import (
     ClassValues,
-    Missing,
+    MissingValues,
     class_table,
     columns_of_interest,
-    sensitive_faults,
-    shortfall,
     values_in_classes,
     values_that_agree,
 )
+from tacit.records.classes.value_measure import ClassMeasure, ClassPart, ClassResult, Looked
 from tacit.registry import register
-from tacit.spec import Companions, Measure, Role
+from tacit.spec import Companions
 from tacit.stats import class_models
 
 Variant = Literal["distinct", "entropy", "recursive"]
 
 
 @register
-class LDiversity(Measure):
+class LDiversity(ClassMeasure):
     """Diversity of the sensitive values in each class, and the records in classes below l.
 
     With p_1, ..., p_m the shares of the values in a class, and r_1 >= ... >= r_m their counts, the
@@ -81,15 +72,17 @@ class LDiversity(Measure):
         description="joint values of the sensitive columns count as one value each, instead of column by column",
     )
     quasi: EachQuasi = None
-    missing: Missing = Field(
-        default="category",
-        description="a missing sensitive value counts as a value of its own, or its record is left out",
-    )
+    missing: MissingValues = "category"
     missing_keys: MissingKeys = "category"
     alpha: WildcardShare = 1.0
 
-    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
-    axis: ClassVar[str] = "share of records that violate"
+    heading: ClassVar[str] = "l-diversity ({variant})"
+    limit_field: ClassVar[str] = "l"
+    figure: ClassVar[str] = "diversity"
+    explanation: ClassVar[str] = (
+        "The value compared before and after is the share of records in classes that are not diverse enough. "
+        "The largest share of one value is how sure an intruder can be of it from the class alone."
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> LDiversity:
@@ -97,97 +90,69 @@ class LDiversity(Measure):
             raise ValueError("alpha goes with missing_keys 'wildcard'")
         return self
 
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: no sensitive column."""
-        return [*super().faults(data), *sensitive_faults(data, self.sensitive, self.kind)]
-
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> LDiversityResult:
         del other
-        parts = []
-        for name, keys in data.quasi_identifiers(self.quasi).items():
-            columns = columns_of_interest(data, self.sensitive)
-            for group in [columns] if self.together else [(c,) for c in columns]:
-                told = " x ".join(group)
-                ctx.tick(f"diversity of {told} on {name}")
-                found = (
-                    values_that_agree(data, keys, group, self.missing, self.alpha)
-                    if self.missing_keys == "wildcard"
-                    else values_in_classes(data, keys, group, self.missing)
-                )
-                parts.append(self.part(name, told, found))
-        worst = min(parts, key=lambda part: (part.smallest, -part.violations))
-        violations = max(part.violations for part in parts)
-        share = max(part.violations / part.records if part.records else 0.0 for part in parts)
-        numbers = {
-            "records": worst.records,
-            "classes": len(worst.sizes),
-            "smallest diversity (l)": worst.smallest,
-            f"records in classes below {self.l:g}": violations,
-            f"share below {self.l:g}": share,
-            "largest share of one value in a class": max(part.largest_share for part in parts),
-        }
-        title = (
-            f"l-diversity ({self.variant}) of {', '.join(dict.fromkeys(p.column for p in parts))}"
-        )
-        return LDiversityResult(
-            kind=self.kind,
-            title=title,
-            value=share,
-            numbers=numbers,
-            frame=worst.frame,
-            explanation=(
-                "The value compared before and after is the share of records in classes that are not diverse enough. "
-                "The largest share of one value is how sure an intruder can be of it from the class alone."
-            ),
-            parts=tuple(parts),
-            requested=self.l,
-            shortfall=shortfall(title, violations, worst.records, self.l)
-            if self.asked("l")
-            else "",
-        )
+        return self._result(LDiversityResult, data, ctx)
 
-    def part(self, quasi: str, column: str, found: ClassValues) -> Diversity:
-        """Return the diversity of one column on one quasi-identifier."""
-        diversity = class_diversity(found, self.variant, self.c)
+    def looked_at(self, data: Microdata) -> Sequence[str]:
+        """Return one name for all columns where their joint values count."""
+        names = super().looked_at(data)
+        return [" x ".join(names)] if self.together else names
+
+    def count(self, data: Microdata, keys: Sequence[str], column: str) -> ClassValues:
+        """Return how often each value occurs among the records that agree with each class."""
+        columns = columns_of_interest(data, self.sensitive) if self.together else (column,)
+        if self.missing_keys == "wildcard":
+            return values_that_agree(data, keys, columns, self.missing, self.alpha)
+        return values_in_classes(data, keys, columns, self.missing)
+
+    def figures(self, found: ClassValues) -> Floats:
+        """Return the diversity of each class."""
+        rows = found.of_class, found.n, found.n_classes
+        if self.variant == "entropy":
+            return class_models.entropy_diversity(*rows)
+        if self.variant == "recursive":
+            return class_models.recursive_diversity(*rows, self.c)
+        return class_models.distinct_diversity(found.of_class, found.n_classes)
+
+    def is_within(self, figures: Floats, room: float = class_models.TOLERANCE) -> Flags:
+        """Return which diversities reach l."""
+        return figures >= self.l - room
+
+    def extreme(self, figures: Floats) -> float:
+        """Return the smallest diversity: whole, up to rounding, as a whole number; 0 without classes."""
+        smallest = figures.min(initial=np.inf)
+        if np.isinf(smallest):
+            return 0
+        near = round(smallest)
+        same = abs(smallest - near) <= class_models.TOLERANCE * near
+        return near if same else float(smallest)
+
+    def rank(self, part: ClassPart) -> tuple[float, ...]:
+        """Return by what parts are compared: the least diverse is the worst."""
+        return -part.extreme, part.violations
+
+    def part(self, quasi: str, column: str, found: ClassValues) -> ClassPart:
+        """Add the largest share of one value in each class."""
+        part = super().part(quasi, column, found)
         amounts = np.bincount(found.of_class, weights=found.n, minlength=found.n_classes)
-        share = class_models.largest_amounts(found.of_class, found.n, found.n_classes) / np.maximum(
-            amounts, 1
-        )
-        below = diversity < self.l - class_models.TOLERANCE
-        return Diversity(
-            quasi=quasi,
-            column=column,
-            keys=tuple(found.keys),
-            sizes=found.sizes,
-            diversity=diversity,
-            smallest=tidy_diversities(diversity.min(initial=np.inf)),
-            violations=int(found.sizes[below].sum()),
-            largest_share=float(share.max(initial=0.0)),
-            frame=class_table(found, {"l": diversity, "largest share": share}),
-        )
+        top = class_models.largest_amounts(found.of_class, found.n, found.n_classes)
+        share = top / np.maximum(amounts, 1)
+        frame = class_table(found, {"l": part.figures, "largest share": share})
+        return replace(part, largest_share=float(share.max(initial=0.0)), frame=frame)
 
-
-@dataclass(frozen=True)
-class Diversity(ClassPart):
-    """Diversity by class of one sensitive column on one quasi-identifier.
-
-    ``smallest`` is the diversity of the least diverse class (0 when there are no records);
-    ``violations`` the records in classes below the one asked for; ``largest_share`` the largest share
-    of one value in any class.
-    """
-
-    diversity: Floats
-    smallest: float
-    largest_share: float
-
-    @property
-    def extreme(self) -> float:
-        """Return the diversity of the least diverse class."""
-        return self.smallest
+    def tell(self, looked: Looked) -> dict[str, Any]:
+        """Return the smallest diversity, how many records are below l, and how sure an intruder can be."""
+        return {
+            "smallest diversity (l)": looked.worst.extreme,
+            f"records in classes below {self.l:g}": looked.violations,
+            f"share below {self.l:g}": looked.share,
+            "largest share of one value in a class": max(p.largest_share for p in looked.parts),
+        }
 
 
 @dataclass(frozen=True, repr=False)
-class LDiversityResult(ClassResult[Diversity]):
+class LDiversityResult(ClassResult[ClassPart]):
     """Diversity by quasi-identifier and sensitive column."""
 
     requested: float = 2
@@ -200,31 +165,9 @@ class LDiversityResult(ClassResult[Diversity]):
 
     def charts(self) -> Iterable[Chart]:
         """Return one chart per column and quasi-identifier, least diverse first."""
-        for part in self.worst_first():
-            yield columns(
-                diversity_bins(part.diversity, part.sizes, self.requested),
-                title=f"Records by diversity of {part.column}",
-                subtitle=f"{part.quasi}: {', '.join(part.keys)}",
-                x="diversity of the record's class (l)",
-            )
-
-
-def class_diversity(found: ClassValues, variant: Variant, c: float = 3.0) -> Floats:
-    """Return the diversity of each class."""
-    rows = found.of_class, found.n, found.n_classes
-    if variant == "entropy":
-        return class_models.entropy_diversity(*rows)
-    if variant == "recursive":
-        return class_models.recursive_diversity(*rows, c)
-    return class_models.distinct_diversity(found.of_class, found.n_classes)
-
-
-def tidy_diversities(smallest: float) -> float:
-    """Return whole diversities, up to rounding, as whole numbers, and none at all (no classes) as 0."""
-    if np.isinf(smallest):
-        return 0
-    near = round(smallest)
-    return near if abs(smallest - near) <= class_models.TOLERANCE * near else float(smallest)
+        return self._charts(
+            diversity_bins, "diversity of {}", "diversity of the record's class (l)"
+        )
 
 
 def diversity_bins(diversity: Floats, sizes: Ints, limit: float) -> list[tuple[str, int, bool]]:

@@ -73,6 +73,7 @@ class Lkc(SensitiveMeasure):
                 bad_records = max(bad_records, int(found.n[bad].sum()))
         share = bad_records / records if records else 0.0
         title = f"LKC-privacy with L = {self.known}, K = {self.k}, C = {self.confidence:g}"
+        missed = f"{title}: {bad_records:,} of {records:,} records fall short of it"
         return LkcResult(
             kind=self.kind,
             title=title,
@@ -90,11 +91,7 @@ class Lkc(SensitiveMeasure):
                 f"An intruder is taken to know at most {self.known} of the keys. The value compared before and after is the "
                 "share of records that are in too small a class, or in one that tells too much, on some set of so many keys."
             ),
-            shortfall=(
-                f"{title}: {bad_records:,} of {records:,} records fall short of it"
-                if bad_records and self.asked("known", "k", "confidence")
-                else ""
-            ),
+            shortfall=missed if bad_records and self.asked("known", "k", "confidence") else "",
             parts=tuple(parts),
             violations=bad_records,
         )
@@ -159,12 +156,12 @@ class LkcResult(Result):
 def subset_frame(parts: list[Subset]) -> nw.DataFrame[Any]:
     """Return one row per set of keys and sensitive column."""
     columns = {
-        "columns": pa.array([" x ".join(p.keys) for p in parts], pa.string()),
-        "sensitive": pa.array([p.column for p in parts], pa.string()),
-        "classes": pa.array([p.classes for p in parts], pa.int64()),
-        "smallest": pa.array([p.smallest for p in parts], pa.int64()),
-        "confidence": pa.array([p.confidence for p in parts], pa.float64()),
-        "too small": pa.array([p.too_small for p in parts], pa.int64()),
-        "too sure": pa.array([p.too_sure for p in parts], pa.int64()),
+        "columns": [" x ".join(p.keys) for p in parts],
+        "sensitive": [p.column for p in parts],
+        "classes": [p.classes for p in parts],
+        "smallest": [p.smallest for p in parts],
+        "confidence": [p.confidence for p in parts],
+        "too small": [p.too_small for p in parts],
+        "too sure": [p.too_sure for p in parts],
     }
     return nw.from_native(pa.table(columns), eager_only=True)

@@ -221,7 +221,9 @@ def isolates(query_sets: Sequence[Flags], minimum: int) -> bool:
     if the largest singular value of Q restricted to S is 1.
     """
     matrix, size = atoms(query_sets)
-    basis = row_space(np.vstack([matrix, np.ones(matrix.shape[1])]))
+    rows = np.vstack([matrix, np.ones(matrix.shape[1])])
+    _, values, vectors = np.linalg.svd(rows, full_matrices=False)
+    basis = vectors[values > 1e-9 * values.max(initial=0.0)]
     weight = (basis**2).sum(axis=0)
     small = np.flatnonzero(size < minimum)
     for group in small_groups(size[small], weight[small], minimum):
@@ -236,12 +238,6 @@ def atoms(query_sets: Sequence[Flags]) -> tuple[Floats, Ints]:
     packed = np.packbits(members, axis=0)
     _, first, size = np.unique(packed, axis=1, return_index=True, return_counts=True)
     return members[:, first].astype(np.float64), size.astype(np.int64)
-
-
-def row_space(matrix: Floats) -> Floats:
-    """Return an orthonormal basis of the rows' span, one row per vector."""
-    _, values, vectors = np.linalg.svd(matrix, full_matrices=False)
-    return vectors[values > 1e-9 * values.max(initial=0.0)]
 
 
 def small_groups(

@@ -69,9 +69,9 @@ class Summaries(Measure):
         else:
             full, hidden = table, find_small_counts(table, self.threshold)
         primary = find_small_counts(full, self.threshold)
-        interior = hidden[: table.shape[0], : table.shape[1]]
+        interior = np.s_[: table.shape[0], : table.shape[1]]
         cells = int(np.count_nonzero(table))
-        n_hidden = int(interior.sum())
+        n_hidden, n_small = int(hidden[interior].sum()), int(primary[interior].sum())
         frame = self.cells_frame(full, hidden, primary, labels, table.shape)
         return SummariesResult(
             kind=self.kind,
@@ -80,9 +80,8 @@ class Summaries(Measure):
             numbers={
                 "records": int(table.sum()),
                 "cells that are not empty": cells,
-                "small cells hidden": int(primary[: table.shape[0], : table.shape[1]].sum()),
-                "further cells hidden": n_hidden
-                - int(primary[: table.shape[0], : table.shape[1]].sum()),
+                "small cells hidden": n_small,
+                "further cells hidden": n_hidden - n_small,
                 "margins hidden": frame.filter(
                     pc.and_(frame["total"], pc.is_null(frame["count"]))
                 ).num_rows,
@@ -114,9 +113,8 @@ class Summaries(Measure):
             )
         n_columns = shape[1] if len(self.columns) == 2 else 1
         total = (rows >= shape[0]) | (columns >= n_columns)
-        status = np.where(
-            primary, "primary", np.where(hidden, "complementary", "published")
-        ).ravel()
+        kinds = ["primary", "complementary"]
+        status = np.select([primary, hidden], kinds, "published").ravel()
         frame = pa.table(
             {
                 **named,
@@ -126,11 +124,8 @@ class Summaries(Measure):
             }
         )
         # A one-way table is a column of counts; its second margin only repeats the first.
-        return (
-            frame
-            if len(self.columns) == 2 or full.shape[1] == 1
-            else frame.filter(pa.array(columns == 0))
-        )
+        whole = len(self.columns) == 2 or full.shape[1] == 1
+        return frame if whole else frame.filter(pa.array(columns == 0))
 
 
 @dataclass(frozen=True, repr=False)

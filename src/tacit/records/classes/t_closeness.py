@@ -4,40 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, SdcError
 from tacit.fields import EachQuasi, Probability, SensitiveColumns
 from tacit.plot.chart import Chart
-from tacit.plot.families import columns
-from tacit.records.classes.class_result import ClassPart, ClassResult
 from tacit.records.classes.class_values import (
     ClassValues,
     Missing,
-    class_table,
     columns_of_interest,
-    sensitive_faults,
-    shortfall,
+    rank_texts,
     values_in_classes,
 )
+from tacit.records.classes.value_measure import ClassMeasure, ClassPart, ClassResult, Looked
 from tacit.registry import register
-from tacit.spec import Companions, Measure, Role
+from tacit.spec import Companions
 from tacit.stats import class_models
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 
 
 @register
-class TCloseness(Measure):
+class TCloseness(ClassMeasure):
     """Distance of each class's sensitive values from those of all records.
 
     The distance is the earth mover's: the least work that turns the distribution P of a class into the
@@ -81,27 +78,37 @@ class TCloseness(Measure):
         description="a missing sensitive value counts as a value of its own, 1 from all others, or its record is left out; it has no rank, so the ordered distance always leaves it out",
     )
 
-    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+    heading: ClassVar[str] = "t-closeness ({distance})"
+    limit_field: ClassVar[str] = "t"
+    figure: ClassVar[str] = "closeness"
+    axis: ClassVar[str] = ""
+    explanation: ClassVar[str] = (
+        "0 means that a class tells nothing beyond what all records tell; 1 is the farthest possible. "
+        "The value compared before and after is the largest distance of any class."
+    )
 
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: no sensitive column, no hierarchy, no order."""
-        found = [*super().faults(data), *sensitive_faults(data, self.sensitive, self.kind)]
+    def _faults(self, data: Microdata) -> list[SdcError]:
+        """Add: no hierarchy, no order."""
         columns = [c for c in columns_of_interest(data, self.sensitive) if c in data.columns]
-        if self.distance == "hierarchical":
-            found += [f for c in columns if (f := hierarchy_fault(data, c)) is not None]
-        if self.distance == "ordered":
-            found += self.order_faults(data, columns)
+        looks = {"hierarchical": self.tree_faults, "ordered": self.order_faults}
+        found = looks[self.distance](data, columns) if self.distance in looks else []
+        return [*super()._faults(data), *found]
+
+    def tree_faults(self, data: Microdata, columns: Sequence[str]) -> list[SdcError]:
+        """Return the faults of columns without hierarchy."""
+        found = []
+        for column in columns:
+            try:
+                data.hierarchy(column)
+            except SdcError as fault:
+                found.append(fault)
         return found
 
     def order_faults(self, data: Microdata, columns: Sequence[str]) -> list[SdcError]:
         """Return the columns whose values have no order."""
         if self.order is not None:
-            several = len(columns) > 1
-            return (
-                [InputError("t_closeness: order= is for one column: name it with sensitive=.")]
-                if several
-                else []
-            )
+            one = InputError("t_closeness: order= is for one column: name it with sensitive=.")
+            return [one] if len(columns) > 1 else []
         schema = data.frame.collect_schema()
         return [
             InputError(
@@ -114,96 +121,54 @@ class TCloseness(Measure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> TClosenessResult:
         del other
-        parts = []
-        for name, keys in data.quasi_identifiers(self.quasi).items():
-            for column in columns_of_interest(data, self.sensitive):
-                ctx.tick(f"closeness of {column} on {name}")
-                parts.append(self.part(data, name, keys, column))
-        worst = max(parts, key=lambda part: part.largest)
-        violations = max(part.violations for part in parts)
-        numbers = {
-            "records": worst.records,
-            "classes": len(worst.sizes),
-            "largest distance (t)": worst.largest,
-            "average distance": worst.average,
-            f"records in classes farther than {self.t:g}": violations,
-        }
-        title = (
-            f"t-closeness ({self.distance}) of {', '.join(dict.fromkeys(p.column for p in parts))}"
-        )
-        return TClosenessResult(
-            kind=self.kind,
-            title=title,
-            value=worst.largest,
-            numbers=numbers,
-            frame=worst.frame,
-            explanation=(
-                "0 means that a class tells nothing beyond what all records tell; 1 is the farthest possible. "
-                "The value compared before and after is the largest distance of any class."
-            ),
-            parts=tuple(parts),
-            requested=self.t,
-            shortfall=shortfall(title, violations, worst.records, self.t)
-            if self.asked("t")
-            else "",
-        )
+        return self._result(TClosenessResult, data, ctx)
 
-    def part(self, data: Microdata, quasi: str, keys: Sequence[str], column: str) -> Closeness:
-        """Return the distances of one column on one quasi-identifier."""
+    def count(self, data: Microdata, keys: Sequence[str], column: str) -> ClassValues:
+        """Return how often each value occurs in each class, ranked or with the labels of its hierarchy."""
         ordered = self.distance == "ordered"
         found = values_in_classes(data, keys, column, "ignore" if ordered else self.missing)
-        if ordered:
-            ranked = found if self.order is None else in_order(found, self.order, column)
-            distances = class_models.ordered_distance(
-                ranked.of_class, ranked.value, ranked.n, ranked.n_classes, len(ranked.values)
-            )
-        elif self.distance == "hierarchical":
-            distances = class_models.hierarchical_distance(
-                found.of_class,
-                found.value,
-                found.n,
-                found.n_classes,
-                labels_by_level(data.hierarchy(column), found.values, column),
-            )
-        else:
-            distances = class_models.equal_distance(
-                found.of_class, found.value, found.n, found.n_classes
-            )
-        return Closeness(
-            quasi=quasi,
-            column=column,
-            keys=tuple(keys),
-            sizes=found.sizes,
-            distances=distances,
-            violations=int(found.sizes[distances > self.t + class_models.TOLERANCE].sum()),
-            frame=class_table(found, {"distance": distances}),
-        )
+        if ordered and self.order is not None:
+            return in_order(found, self.order, column)
+        if self.distance == "hierarchical":
+            labels = labels_by_level(data.hierarchy(column), found.values, column)
+            return replace(found, levels=labels)
+        return found
 
+    def figures(self, found: ClassValues) -> Floats:
+        """Return the distance of each class."""
+        rows = found.of_class, found.value, found.n, found.n_classes
+        if self.distance == "ordered":
+            return class_models.ordered_distance(*rows, len(found.values))
+        if self.distance == "hierarchical":
+            return class_models.hierarchical_distance(*rows, found.levels)
+        return class_models.equal_distance(*rows)
 
-@dataclass(frozen=True)
-class Closeness(ClassPart):
-    """Distances by class of one sensitive column on one quasi-identifier."""
+    def detail(self, figures: Floats, bad: Flags) -> dict[str, Any]:
+        """Return the distance of each class."""
+        del bad
+        return {"distance": figures}
 
-    distances: Floats
+    def rank(self, part: ClassPart) -> tuple[float, ...]:
+        """Return by what parts are compared."""
+        return (part.extreme,)
 
-    @property
-    def extreme(self) -> float:
-        """Return the distance of the farthest class."""
-        return self.largest
+    def compared(self, share: float, worst: ClassPart) -> float:
+        """Return the largest distance."""
+        del share
+        return worst.extreme
 
-    @property
-    def largest(self) -> float:
-        """Return the distance of the farthest class; 0 when there are no records."""
-        return float(self.distances.max(initial=0.0))
-
-    @property
-    def average(self) -> float:
-        """Return the mean distance over records."""
-        return float(self.distances @ self.sizes / self.records) if self.records else 0.0
+    def tell(self, looked: Looked) -> dict[str, Any]:
+        """Return the largest distance, the mean over records, and how many are farther than t."""
+        worst, n = looked.worst, looked.worst.records
+        return {
+            "largest distance (t)": worst.extreme,
+            "average distance": float(worst.figures @ worst.sizes / n) if n else 0.0,
+            f"records in classes farther than {self.t:g}": looked.violations,
+        }
 
 
 @dataclass(frozen=True, repr=False)
-class TClosenessResult(ClassResult[Closeness]):
+class TClosenessResult(ClassResult[ClassPart]):
     """Distances by quasi-identifier and sensitive column."""
 
     requested: float = 0.2
@@ -215,13 +180,9 @@ class TClosenessResult(ClassResult[Closeness]):
 
     def charts(self) -> Iterable[Chart]:
         """Return one chart per column and quasi-identifier, farthest first."""
-        for part in self.worst_first():
-            yield columns(
-                distance_bins(part.distances, part.sizes, self.requested),
-                title=f"Records by distance of {part.column} from the whole",
-                subtitle=f"{part.quasi}: {', '.join(part.keys)}; red: bins beyond t = {self.requested:g}",
-                x="distance of the record's class",
-            )
+        red = f"; red: bins beyond t = {self.requested:g}"
+        title = "distance of {} from the whole"
+        return self._charts(distance_bins, title, "distance of the record's class", red)
 
 
 def labels_by_level(hierarchy: Hierarchy, values: pa.Array, column: str) -> list[Ints]:
@@ -229,64 +190,23 @@ def labels_by_level(hierarchy: Hierarchy, values: pa.Array, column: str) -> list
 
     A value that was generalised already stands at its own level; below it counts as a label by itself.
     """
-    places = [place_of(hierarchy, ground_label(v)) for v in values.to_pylist()]
-    lost = sum(place is None for place in places)
+    lost = sum(ground_label(v) not in hierarchy.nodes for v in values.to_pylist())
     if lost:
         raise InputError(
-            f"t_closeness: {lost} of the {len(places)} different values of column {column!r} are not in its "
+            f"t_closeness: {lost} of the {len(values)} different values of column {column!r} are not in its "
             "hierarchy. Choose distance='equal', or give a hierarchy that covers them."
         )
-    codes = [np.full(len(places) + 1, len(labels), dtype=np.int64) for labels in hierarchy.labels]
-    for i, place in enumerate(places):
-        assert place is not None
-        own, position = place
-        for level, code in enumerate(codes):
-            if own < level:
-                position = int(hierarchy.parents[level - 1][position])
-            code[i] = position if own <= level else len(hierarchy.labels[level]) + 1 + i
-    return codes
-
-
-def place_of(hierarchy: Hierarchy, text: str) -> tuple[int, int] | None:
-    """Return the lowest level that has a label, and its position there."""
-    if text in hierarchy.position:
-        return 0, hierarchy.position[text]
-    return next(
-        (
-            (level, labels.index(text))
-            for level, labels in enumerate(hierarchy.labels)
-            if text in labels
-        ),
-        None,
-    )
+    return [level.astype(np.int64) for level in hierarchy.lift(values)]
 
 
 def in_order(found: ClassValues, order: Sequence[str], column: str) -> ClassValues:
     """Return the table with values coded by their place in ``order``."""
-    place = {label: i for i, label in enumerate(order)}
     texts = [ground_label(v) for v in found.values.to_pylist()]
-    missing = sum(text not in place for text in texts)
-    if missing:
-        raise InputError(
-            f"t_closeness: order= lacks {missing} of the {len(texts)} different values of column {column!r}. "
-            "List every value, from low to high."
-        )
-    # Only values that occur have a rank: m is the number of different values in the table.
-    rank = np.argsort(np.argsort([place[text] for text in texts])).astype(np.int64)
+    rank = rank_texts(texts, order, "t_closeness", f" of column {column!r}")
     value = rank[found.value] if texts else found.value
     by = np.lexsort([value, found.of_class])
-    return replace(
-        found, value=value[by], n=found.n[by], values=pa.array(sorted(texts, key=place.__getitem__))
-    )
-
-
-def hierarchy_fault(data: Microdata, column: str) -> SdcError | None:
-    """Return the fault of a column without hierarchy."""
-    try:
-        data.hierarchy(column)
-    except SdcError as fault:
-        return fault
-    return None
+    ordered = pa.array(sorted(texts, key=list(order).index))
+    return replace(found, value=value[by], n=found.n[by], values=ordered)
 
 
 def distance_bins(distances: Floats, sizes: Ints, limit: float) -> list[tuple[str, int, bool]]:

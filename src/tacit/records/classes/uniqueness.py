@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import narwhals.stable.v2 as nw
-import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
@@ -78,7 +77,7 @@ class Uniqueness(Measure):
         rows: dict[tuple[str, ...], Counts] = {}
         for subset, sizes in subset_counts(cells, sets):
             ctx.tick(f"set {len(rows) + 1} of {len(sets)}", len(rows) / len(sets))
-            rows[subset] = Counts.of(sizes, self.threshold)
+            rows[subset] = count_small(sizes, self.threshold)
         table = [(s, rows[s]) for s in sets]
         n = cells.total
         shares = {s: c.at_risk / n if n else 0.0 for s, c in table}
@@ -94,7 +93,12 @@ class Uniqueness(Measure):
                 "largest share at risk": shares[top],
                 "on the set": ", ".join(top),
                 f"smallest sets reaching {self.reach:g}": len(reaching),
-                **{f"largest share, {size} columns": v for size, v in best_by_size(shares).items()},
+                **{
+                    f"largest share, {size} columns": max(
+                        v for s, v in shares.items() if len(s) == size
+                    )
+                    for size in dict.fromkeys(map(len, sets))
+                },
             },
             frame=as_frame(table, shares),
             explanation=(
@@ -107,21 +111,19 @@ class Uniqueness(Measure):
         )
 
 
-@dataclass(frozen=True)
-class Counts:
-    """What the class sizes of one set of columns say."""
+class Counts(NamedTuple):
+    """What the class sizes of one set of columns say: records that are alone or at risk, classes, the smallest."""
 
     uniques: int
     at_risk: int
     classes: int
     smallest: int
 
-    @classmethod
-    def of(cls, sizes: Ints, threshold: int) -> Counts:
-        """Summarise class sizes."""
-        small = sizes[sizes <= threshold]
-        smallest = int(sizes.min(initial=np.iinfo(np.int64).max)) if len(sizes) else 0
-        return cls(int((sizes == 1).sum()), int(small.sum()), len(sizes), smallest)
+
+def count_small(sizes: Ints, threshold: int) -> Counts:
+    """Summarise class sizes."""
+    small = int(sizes[sizes <= threshold].sum())
+    return Counts(int((sizes == 1).sum()), small, len(sizes), int(sizes.min()) if len(sizes) else 0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -176,14 +178,6 @@ def minimal_sets(shares: dict[tuple[str, ...], float], share: float) -> tuple[tu
         if value >= share and not any(set(f) < set(subset) for f in found):
             found.append(subset)
     return tuple(found)
-
-
-def best_by_size(shares: dict[tuple[str, ...], float]) -> dict[int, float]:
-    """Return the largest share among the sets of each size."""
-    best: dict[int, float] = {}
-    for subset, value in shares.items():
-        best[len(subset)] = max(best.get(len(subset), 0.0), value)
-    return best
 
 
 def as_frame(

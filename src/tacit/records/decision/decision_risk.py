@@ -25,7 +25,6 @@ from tacit.records.decision.dictionaries import Columns, take_columns
 from tacit.records.decision.sensitivity import (
     Certificate,
     concentrate,
-    identification,
     losses,
     precedes,
     risk_of,
@@ -38,6 +37,18 @@ from tacit.spec import Companions, Measure
 
 #: Points of the chart.
 POINTS = 200
+#: Whose dictionary it is, and what is said where none was given.
+WHOSE: Mapping[str, tuple[str, str]] = {
+    "given": ("as given", ""),
+    "original": (
+        "the original data",
+        " No dictionary was given: the original data stood for it.",
+    ),
+    "own": (
+        "the file itself",
+        " No dictionary was given: the file itself stood for it, as k-anonymity assumes.",
+    ),
+}
 
 
 @register
@@ -84,7 +95,7 @@ class DecisionRisk(SideInformation, Measure):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no attributes, an unknown sensitivity."""
-        return super().faults(data) or self.own_faults(data)
+        return super().faults(data) or list(self.own_faults(data))
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> DecisionRiskResult:
         original = other.original if other.has_original else None
@@ -211,11 +222,7 @@ class DecisionRisk(SideInformation, Measure):
 
     def assume(self, found: Found, whose: str) -> dict[str, str]:
         """Return what the number rests on."""
-        attacker = {
-            "given": "as given",
-            "original": "the original data",
-            "own": "the file itself",
-        }[whose]
+        attacker, _ = WHOSE[whose]
         if len(found.names) > 1:
             attacker = (
                 "the worst of several" if self.prior is None else "several, with a prior over them"
@@ -230,11 +237,7 @@ class DecisionRisk(SideInformation, Measure):
 
     def explain(self, found: Found, whose: str, certificates: Mapping[str, Certificate]) -> str:
         """Return what the risk means, and what it assumes."""
-        said = {
-            "given": "",
-            "original": " No dictionary was given: the original data stood for it.",
-            "own": " No dictionary was given: the file itself stood for it, as k-anonymity assumes.",
-        }[whose]
+        _, said = WHOSE[whose]
         text = f"A record costs {found.risk:.4g} on average: its sensitivity ({self.sensitivity}) times the chance that an attacker picks the right one of its candidates.{said}"
         if len(found.names) > 1:
             text += (
@@ -252,22 +255,15 @@ class DecisionRisk(SideInformation, Measure):
 
 @dataclass(frozen=True)
 class Found:
-    """Risk by dictionary and loss by record.
+    """Risk by dictionary and loss by record."""
 
-    Attributes
-    ----------
-    names, risks
-        The dictionaries, and the risk against each.
-    risk
-        The mean under the prior, or the largest.
-    candidates, chance, sensitivity, loss
-        One number a record: against the dictionary, or the worst of them; under a prior, the fewest candidates
-        and the prior means.
-    """
-
+    #: The dictionaries, and the risk against each.
     names: tuple[str, ...]
     risks: Floats
+    #: The mean under the prior, or the largest.
     risk: float
+    #: One number a record: against the dictionary, or the worst of them; under a prior, the fewest candidates and the
+    #: prior means.
     candidates: Ints
     chance: Floats
     sensitivity: Floats
@@ -279,32 +275,16 @@ class Found:
         phi = posed.sensitivity.of(posed.codes >= 0)
         counts = np.stack([d.count(posed.codes) for d in posed.dictionaries.values()])
         each = np.stack([losses(c, phi) for c in counts])
-        chances = np.stack([identification(c) for c in counts])
-        risks = np.array([risk_of(one) for one in each])
+        chances = np.stack([losses(c, 1.0) for c in counts])
+        risks, names = np.array([risk_of(one) for one in each]), tuple(posed.dictionaries)
         if prior is None:
-            worst = int(risks.argmax())
-            found = counts[worst], chances[worst], each[worst]
-            return cls(
-                tuple(posed.dictionaries),
-                risks,
-                float(risks[worst]),
-                found[0],
-                found[1],
-                phi,
-                found[2],
-            )
+            at = int(risks.argmax())
+            return cls(names, risks, float(risks[at]), counts[at], chances[at], phi, each[at])
         some = [c for c, p in zip(counts, prior, strict=True) if p > 0]
         fewest = np.min([np.where(c > 0, c, np.iinfo(np.int64).max) for c in some], axis=0)
         fewest[fewest == np.iinfo(np.int64).max] = 0
-        return cls(
-            tuple(posed.dictionaries),
-            risks,
-            float(weigh(prior, risks)),
-            fewest,
-            weigh(prior, chances),
-            phi,
-            weigh(prior, each),
-        )
+        risk, chance, loss = (weigh(prior, values) for values in (risks, chances, each))
+        return cls(names, risks, float(risk), fewest, chance, phi, loss)
 
     def frame(self) -> nw.DataFrame[Any]:
         """Return the detail, one row a record, by position from 0."""

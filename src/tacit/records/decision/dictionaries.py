@@ -34,22 +34,6 @@ Given = str | Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """How values are compared.
-
-    Attributes
-    ----------
-    threshold
-        The least similarity of texts; None for equality.
-    by_record
-        True when the mean similarity of a record must reach it, not that of every attribute.
-    """
-
-    threshold: float | None = None
-    by_record: bool = False
-
-
-@dataclass(frozen=True)
 class Values:
     """One column of the records: codes (-1 missing), the texts of the codes, and whether they are texts by nature."""
 
@@ -89,31 +73,42 @@ def code_dictionary(
     records: Mapping[str, Values],
     known: Columns,
     hierarchies: Mapping[str, Hierarchy],
-    how: Comparison,
+    threshold: float | None = None,
     title: str = "",
     recoded: Recoded = MappingProxyType({}),
+    *,
+    by_record: bool = False,
 ) -> Dictionary:
-    """Return a dictionary on codes; what it does not know of the records' attributes is null in it."""
+    """Return a dictionary on codes; what it does not know of the records' attributes is null in it.
+
+    Texts are compared by equality, or by a similarity that reaches a threshold; with ``by_record`` its mean over a
+    record must.
+    """
     n = len(next(iter(known.values()))) if known else 0
     columns, lists, tables = [], [], []
     for name, mine in records.items():
         theirs = code_values(known[name]) if name in known else empty(n)
         require_covered(mine, theirs, hierarchies.get(name), name, title)
         columns.append(theirs.codes)
-        alike = how.threshold is not None and mine.is_text and name not in hierarchies
-        if how.by_record and how.threshold is not None:
+        alike = threshold is not None and mine.is_text and name not in hierarchies
+        sources = recoded_codes(mine.texts, theirs.texts, recoded.get(name, {}))
+        if by_record and threshold is not None:
             table = similarity_table(mine, theirs, hierarchies.get(name), alike=alike)
             tables.append(table)
-            set_recoded(table, mine.texts, theirs.texts, recoded.get(name, {}))
             lists.append(Consistent.equal(0))
+            for row, codes_of in enumerate(sources):
+                table[row, codes_of] = 1.0
             continue
-        if alike and how.threshold is not None:
-            found = similar_texts(mine.texts, theirs.texts, how.threshold)
+        if alike and threshold is not None:
+            found = similar_texts(mine.texts, theirs.texts, threshold)
         else:
             found = consistent_texts(mine.texts, theirs.texts, hierarchies.get(name))
-        lists.append(add_recoded(found, mine.texts, theirs.texts, recoded.get(name, {})))
+        if name in recoded:
+            own = np.split(found.index, found.start[1:-1]) if len(mine.texts) else []
+            found = Consistent.of([np.union1d(*both) for both in zip(own, sources, strict=True)])
+        lists.append(found)
     codes = np.stack(columns, axis=1) if columns else np.zeros((n, 0), dtype=np.int32)
-    return Dictionary.of(codes, lists, tables, how.threshold or 1.0)
+    return Dictionary.of(codes, lists, tables, threshold or 1.0)
 
 
 def require_covered(
@@ -156,29 +151,12 @@ def learn_recoding(data: Microdata, original: Microdata, names: Sequence[str]) -
     return found
 
 
-def add_recoded(
-    found: Consistent, mine: Sequence[str], theirs: Sequence[str], recoded: Mapping[str, Any]
-) -> Consistent:
-    """Return what values are consistent with, and what they were made from."""
-    if not recoded:
-        return found
+def recoded_codes(
+    mine: Sequence[str], theirs: Sequence[str], recoded: Mapping[str, Any]
+) -> list[list[int]]:
+    """Return for each value the codes of what it was made from."""
     place = {text: code for code, text in enumerate(theirs)}
-    lists = np.split(found.index, found.start[1:-1]) if len(mine) else []
-    return Consistent.of(
-        [
-            np.union1d(one, [place[u] for u in recoded.get(text, ()) if u in place])
-            for text, one in zip(mine, lists, strict=True)
-        ]
-    )
-
-
-def set_recoded(
-    table: Floats, mine: Sequence[str], theirs: Sequence[str], recoded: Mapping[str, Any]
-) -> None:
-    """Make values as similar as can be to what they were made from."""
-    place = {text: code for code, text in enumerate(theirs)}
-    for row, text in enumerate(mine):
-        table[row, [place[u] for u in recoded.get(text, ()) if u in place]] = 1.0
+    return [[place[u] for u in recoded.get(text, ()) if u in place] for text in mine]
 
 
 def empty(n: int) -> Values:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -40,7 +40,7 @@ from tacit.records.decision.sensitivity import (
     select_smallest,
 )
 from tacit.records.decision.side_information import FORMS, Posed, SideInformation
-from tacit.records.suppression.local_suppression import blank_values
+from tacit.records.suppression.local_suppression import blank_values, count_hidden
 from tacit.registry import register
 from tacit.spec import Method
 
@@ -127,44 +127,42 @@ class MinRisk(SideInformation, Method):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no attributes, an unknown sensitivity, more values to disclose than there are."""
-        found = super().faults(data) or self.own_faults(data)
-        if found or not len(data):
-            return found
+        found = super().faults(data) or list(self.own_faults(data))
+        return found if found or not len(data) else list(self.faults_of_values(data))
+
+    def faults_of_values(self, data: Microdata) -> Iterator[SdcError]:
+        """Yield what the data lack."""
         names = self.attributes(data)
         if not self.dictionaries and not self.told(data):
-            return [
-                InputError(
-                    "min_risk: all attributes are sensitive, so that nobody is taken to know them. Name keys among the columns, or give dictionaries."
-                )
-            ]
+            yield InputError(
+                "min_risk: all attributes are sensitive, so that nobody is taken to know them. Name keys among the columns, or give dictionaries."
+            )
+            return
         torn = [(c, o) for c in names for o in data.linked_with(c) if o in self.weighing_columns()]
         if torn:
-            return [
-                InputError(
-                    f"min_risk: {torn[0][1]!r} holds weights and is linked with {torn[0][0]!r}, with which it would be suppressed"
-                )
-            ]
-        return self.faults_of_k(names, known_cells(data, names))
+            yield InputError(
+                f"min_risk: {torn[0][1]!r} holds weights and is linked with {torn[0][0]!r}, with which it would be suppressed"
+            )
+            return
+        yield from self.faults_of_k(names, known_cells(data, names))
 
-    def faults_of_k(self, names: tuple[str, ...], known: Flags) -> list[SdcError]:
-        """Return where fewer than k values can be disclosed."""
+    def faults_of_k(self, names: tuple[str, ...], known: Flags) -> Iterator[SdcError]:
+        """Yield where fewer than k values can be disclosed."""
         if self.per == "total":
             if self.k <= known.sum():
-                return []
-            return [
-                Infeasible("min_risk: k is more than the values that the records have. Lower k.")
-            ]
+                return
+            yield Infeasible("min_risk: k is more than the values that the records have. Lower k.")
+            return
         counts = known.sum(axis=1 if self.per == "record" else 0)
         few = np.flatnonzero(counts < self.k)
         if not len(few):
-            return []
+            return
         where = f"record {few[0] + 1}" if self.per == "record" else f"column {names[few[0]]!r}"
         more = "" if len(few) == 1 else f", like {len(few) - 1:,} more,"
-        return [
-            Infeasible(
-                f"min_risk: {where}{more} has fewer than k values to disclose, as missing ones cannot be. Lower k, or leave such records or columns out."
-            )
-        ]
+        yield Infeasible(
+            f"min_risk: {where}{more} has fewer than k values to disclose, as missing ones cannot be. Lower k, or leave such records or columns out."
+        )
+        return
 
     def known(self, data: Microdata) -> dict[str, Columns]:
         """Return the dictionaries; without any, the file itself, as k-anonymity assumes."""
@@ -175,15 +173,7 @@ class MinRisk(SideInformation, Method):
         self.refuse_empty(posed)
         rule = self.find(posed, ctx)
         self.tell(posed, rule, ctx)
-        table = data.to_arrow(posed.names)
-        hidden = (posed.codes >= 0) & ~rule.shown
-        return data.replace(
-            {
-                c: blank_values(table.column(c), hidden[:, j])
-                for j, c in enumerate(posed.names)
-                if hidden[:, j].any()
-            }
-        )
+        return blank_values(data, posed.names, (posed.codes >= 0) & ~rule.shown)
 
     def refuse_empty(self, posed: Posed) -> None:
         """Refuse dictionaries that leave nothing to protect against: every rule would cost nothing."""
@@ -249,9 +239,7 @@ class MinRisk(SideInformation, Method):
         rules = count_rules(known, self.per, self.k)
         digits = len(str(rules)) if rules.bit_length() < 10_000 else int(rules.bit_length() * 0.301)
         ctx.note(
-            suppressed={c: int(h) for c, h in zip(posed.names, hidden.sum(axis=0), strict=True)},
-            cells=int(hidden.sum()),
-            records=int(hidden.any(axis=1).sum()),
+            **count_hidden(posed.names, hidden),
             disclosed=int(rule.shown.sum()),
             risk_of_rule=rule.risk,
             lower_bound=rule.bound,

@@ -19,6 +19,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -54,23 +55,15 @@ Tick = Callable[[str, float | None], None]
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that was found.
+    """A rule that was found."""
 
-    Attributes
-    ----------
-    shown
-        The cells that it discloses.
-    risk
-        Its risk: known, Bayes, or the largest over the dictionaries.
-    bound
-        A risk that no rule of the set can undercut.
-    how
-        How it was found.
-    """
-
+    #: The cells that it discloses.
     shown: Flags
+    #: Its risk: known, Bayes, or the largest over the dictionaries.
     risk: float
+    #: A risk that no rule of the set can undercut.
     bound: float
+    #: How it was found.
     how: str
 
     @property
@@ -81,23 +74,15 @@ class Rule:
 
 @dataclass(frozen=True)
 class Choices:
-    """The sets that records may disclose, and what they cost.
+    """The sets that records may disclose, and what they cost."""
 
-    Attributes
-    ----------
-    sets
-        The sets, sets x attributes.
-    cost
-        Losses: dictionaries x sets x records, infinite where a set is barred.
-    allowed
-        Which sets each record can disclose, sets x records: it must know all the values.
-    prior
-        The weights of dictionaries, or None: then the largest risk counts.
-    """
-
+    #: The sets, sets x attributes.
     sets: Flags
+    #: Losses: dictionaries x sets x records, infinite where a set is barred.
     cost: Floats
+    #: Which sets each record can disclose, sets x records: it must know all the values.
     allowed: Flags
+    #: The weights of dictionaries, or None: then the largest risk counts.
     prior: tuple[float, ...] | None
 
     @property
@@ -325,27 +310,18 @@ def take_cheapest(choices: Choices, wanted: int) -> Rule:
 
 @dataclass(frozen=True)
 class Program:
-    """One choice for each pair of a record and a set it can disclose, and last the largest risk.
+    """One choice for each pair of a record and a set it can disclose, and last the largest risk."""
 
-    Attributes
-    ----------
-    choices
-        The sets and their costs.
-    of_set, of_record
-        The pairs.
-    model
-        Minimise the last variable: at least every risk; one set a record; the wanted numbers of cells.
-    unit
-        The risk that is 1 in the model, about the least one, as solvers round off what is far below 1.
-    unbounded
-        True when every rule has an infinite risk; then the model counts infinite losses.
-    """
-
+    #: The sets and their costs.
     choices: Choices
+    #: The pairs.
     of_set: Ints
     of_record: Ints
+    #: Minimise the last variable: at least every risk; one set a record; the wanted numbers of cells.
     model: LinearModel
+    #: The risk that is 1 in the model, about the least one, as solvers round off what is far below 1.
     unit: float = 1.0
+    #: True when every rule has an infinite risk; then the model counts infinite losses.
     unbounded: bool = False
 
     @property
@@ -358,22 +334,26 @@ class Program:
         """Pose the program; sets of infinite loss are left out while some rule does without them."""
         cost = choices.single()[None] if choices.is_single else choices.cost
         finite = (cost < HUGE).all(axis=0) & choices.allowed
-        program = cls.build(choices, cost, finite, per, targets)
+        build = partial(cls.build, choices, per, targets)
+        program = build(cost, finite)
         loose = None if program is None else program.relax()
-        if program is not None and loose is not None and loose.state != "infeasible":
-            return program.rescale(cost, finite, per, targets, loose)
-        barred = cls.build(choices, (cost >= HUGE).astype(float), choices.allowed, per, targets)
-        assert barred is not None, "every record can disclose something"
-        return replace(barred, unbounded=True)
+        if program is None or loose is None or loose.state == "infeasible":
+            barred = build((cost >= HUGE).astype(float), choices.allowed)
+            assert barred is not None, "every record can disclose something"
+            return replace(barred, unbounded=True)
+        if loose.state != "optimal" or not 0 < loose.value < np.inf:
+            return program
+        # About the least risk becomes the unit.
+        return build(cost, finite, program.unit * loose.value) or program
 
     @classmethod
     def build(
         cls,
         choices: Choices,
-        cost: Floats,
-        usable: Flags,
         per: Per,
         targets: Floats,
+        cost: Floats,
+        usable: Flags,
         unit: float = 0.0,
     ) -> Program | None:
         """Return the program over some pairs; None when a record has none."""
@@ -407,22 +387,9 @@ class Program:
         )
         return cls(choices, of_set, of_record, model, unit)
 
-    def rescale(
-        self, cost: Floats, usable: Flags, per: Per, targets: Floats, loose: Solution
-    ) -> Program:
-        """Return the program with about its least risk as the unit."""
-        if loose.state != "optimal" or not 0 < loose.value < np.inf:
-            return self
-        unit = self.unit * loose.value
-        return self.build(self.choices, cost, usable, per, targets, unit) or self
-
     def relax(self, seconds: float | None = None) -> Solution:
         """Solve without wholeness."""
-        whole = self.model
-        program = LinearModel(
-            whole.cost, whole.start, whole.index, whole.value, whole.row_lower, whole.row_upper,
-            whole.lower, whole.upper,
-        )  # fmt: skip
+        program = replace(self.model, integer=None)
         return Highs(program, presolve=True).solve(time_limit=seconds)
 
     def solve_whole(self, seconds: float) -> Rule:
@@ -443,10 +410,7 @@ class Program:
         lower, upper = self.model.lower.copy(), self.model.upper.copy()
         lower[:-1][fixed] = upper[:-1][fixed] = np.round(x[:-1][fixed])
         # Sets that the relaxed program left out of its basis may be needed to meet whole numbers of cells.
-        rest = LinearModel(
-            self.model.cost, self.model.start, self.model.index, self.model.value,
-            self.model.row_lower, self.model.row_upper, lower, upper, self.model.integer,
-        )  # fmt: skip
+        rest = replace(self.model, lower=lower, upper=upper)
         bound = loose.value if loose.state == "optimal" else 0.0
         found = Highs(rest).solve(time_limit=seconds)
         if found.x is None:
@@ -483,7 +447,7 @@ def weigh_dictionaries(
             return choices.rule(picked, rule.bound, "weights on dictionaries")
         weights = weights * exp(risks / risks.max() / np.sqrt(1 + turn))
         weights /= weights.sum()
-    program = Program.build(choices, choices.cost, usable, per, targets)
+    program = Program.build(choices, per, targets, choices.cost, usable)
     assert program is not None, "every record has the sets of the rules"
     found = program.solve_relaxed(seconds)
     return choices.rule(number_sets(choices.sets, found.shown), bound, "weights on dictionaries")

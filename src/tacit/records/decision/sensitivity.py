@@ -29,6 +29,7 @@ from tacit.numerics.kernels import Kernels
 
 Codes = npt.NDArray[np.int32]
 Per = Literal["record", "total", "attribute"]
+Shape = Literal["sum", "product", "constant"]
 #: What a user's own sensitivity is: the cells shown (records x attributes) and their weights, to one number a record.
 OwnSensitivity = Callable[[Flags, Floats], npt.ArrayLike]
 
@@ -67,27 +68,18 @@ class Consistent:
 
 @dataclass(frozen=True)
 class Dictionary:
-    """What an attacker knows: rows of codes, and how they compare with the codes of the records.
+    """What an attacker knows: rows of codes, and how they compare with the codes of the records."""
 
-    Attributes
-    ----------
-    codes
-        The different rows, -1 for null.
-    size
-        How many rows of the dictionary are each of them.
-    consistent
-        By attribute, what each code of the records is consistent with.
-    similarity
-        By attribute, similarities of codes of the records (rows) and of the dictionary (columns). When given, a row
-        is a candidate from a mean similarity of ``threshold`` on, and ``consistent`` is not used.
-    threshold
-        The least mean similarity.
-    """
-
+    #: The different rows, -1 for null.
     codes: Codes
+    #: How many rows of the dictionary are each of them.
     size: Ints
+    #: By attribute, what each code of the records is consistent with.
     consistent: tuple[Consistent, ...]
+    #: By attribute, similarities of codes of the records (rows) and of the dictionary (columns). When given, a row is
+    #: a candidate from a mean similarity of ``threshold`` on, and ``consistent`` is not used.
     similarity: tuple[Floats, ...] = ()
+    #: The least mean similarity.
     threshold: float = 1.0
 
     @classmethod
@@ -279,35 +271,31 @@ def count_alike(shown: Codes, theta: Dictionary) -> Ints:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """How much it hurts to be identified, given the cells that are shown (the paper's Phi).
+    """How much it hurts to be identified, given the cells that are shown (the paper's Phi)."""
 
-    Attributes
-    ----------
-    weights
-        w_{j,i}, records x attributes; infinite for what may never be identified.
-    form
-        ``sum`` of the weights of what is shown (phi1 to phi4), ``product`` of their exponentials (phi5),
-        or ``constant``.
-    terms
-        Weights of sets of attributes that are shown together: attributes, and one weight a record.
-    constant
-        Sensitivity of every record under ``constant``.
-    own
-        A function of the user's that takes the place of the form.
-    """
-
+    #: w_{j,i}, records x attributes; infinite for what may never be identified.
     weights: Floats
-    form: Literal["sum", "product", "constant"] = "sum"
+    #: ``sum`` of the weights of what is shown (phi1 to phi4), ``product`` of their exponentials (phi5), or
+    #: ``constant``.
+    form: Shape = "sum"
+    #: Weights of sets of attributes that are shown together: attributes, and one weight a record.
     terms: tuple[tuple[tuple[int, ...], Floats], ...] = ()
+    #: Sensitivity of every record under ``constant``.
     constant: float = 1.0
+    #: A function of the user's that takes the place of the form.
     own: OwnSensitivity | None = field(default=None, compare=False)
 
     def of(self, shown: Flags) -> Floats:
         """Return Phi of each record, given which of its cells are shown."""
         if self.own is not None:
-            return check_own(
-                np.asarray(self.own(shown, self.weights), dtype=np.float64), len(shown)
-            )
+            values = np.asarray(self.own(shown, self.weights), dtype=np.float64)
+            if values.shape != (len(shown),):
+                raise ValueError(
+                    f"a sensitivity gives one number a record: {len(shown)} were expected"
+                )
+            if np.isnan(values).any() or (values < 0).any():
+                raise ValueError("a sensitivity is a number from 0 up, or infinite")
+            return values
         if self.form == "constant":
             return np.full(len(shown), self.constant)
         total = np.where(shown, self.weights, 0.0).sum(axis=1)
@@ -317,15 +305,6 @@ class Sensitivity:
             return total
         with np.errstate(over="ignore"):
             return exp(total)
-
-
-def check_own(values: Floats, n: int) -> Floats:
-    """Return a user's sensitivities, if they are one number from 0 up for each record."""
-    if values.shape != (n,):
-        raise ValueError(f"a sensitivity gives one number a record: {n} were expected")
-    if np.isnan(values).any() or (values < 0).any():
-        raise ValueError("a sensitivity is a number from 0 up, or infinite")
-    return values
 
 
 #: Sensitivities of users, by name.
@@ -353,13 +332,8 @@ def hide(codes: Codes, shown: Flags) -> Codes:
     return np.where(shown, codes, MISSING).astype(np.int32)
 
 
-def identification(candidates: Ints) -> Floats:
-    """Return the attacker's chance: one in the number of candidates, and none without candidates."""
-    return np.divide(1.0, candidates, out=np.zeros(len(candidates)), where=candidates > 0)
-
-
-def losses(candidates: Ints, sensitivity: Floats) -> Floats:
-    """Return Phi / |rho|, and 0 without candidates, even for an infinite Phi."""
+def losses(candidates: Ints, sensitivity: Floats | float) -> Floats:
+    """Return Phi / |rho|, and 0 without candidates, even for an infinite Phi; for 1 the chance of identification."""
     return np.divide(sensitivity, candidates, out=np.zeros(len(candidates)), where=candidates > 0)
 
 

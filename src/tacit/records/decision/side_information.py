@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -21,9 +21,7 @@ from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError, Weak
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, Secret
 from tacit.records.decision.dictionaries import (
     Columns,
-    Comparison,
     Given,
-    Values,
     code_dictionary,
     code_values,
     learn_recoding,
@@ -35,11 +33,14 @@ from tacit.records.decision.sensitivity import (
     Codes,
     Dictionary,
     Sensitivity,
+    Shape,
 )
 from tacit.spec import Spec
 
 #: The forms of the paper.
 FORMS = ("phi1", "phi2", "phi3", "phi4", "phi5", "constant")
+#: Those that are no sums of weights.
+SHAPES: Mapping[str, Shape] = {"phi5": "product", "constant": "constant"}
 #: Weights of a prior sum to 1 this nearly.
 ONE = 1e-9
 
@@ -175,36 +176,23 @@ class SideInformation(Spec):
         terms = (t.weight for t in self.interactions if isinstance(t.weight, str))
         return tuple(dict.fromkeys((*one, *self.weight_columns.values(), *terms)))
 
-    def own_faults(self, data: Microdata) -> list[SdcError]:
-        """Return what is wrong with attributes and sensitivity on some data."""
+    def own_faults(self, data: Microdata) -> Iterator[SdcError]:
+        """Yield what is wrong with attributes and sensitivity on some data."""
         names = self.attributes(data)
         if not names:
-            return [
-                RoleMissing(
-                    f"{self.kind} needs the attributes: declare keys with tacit.read(..., keys=...), or name columns."
-                )
-            ]
+            yield RoleMissing(
+                f"{self.kind} needs the attributes: declare keys with tacit.read(..., keys=...), or name columns."
+            )
+            return
         terms = (c for t in self.interactions for c in t.columns)
         strange = [c for c in (*self.weights, *self.weight_columns, *terms) if c not in names]
-        found: list[SdcError] = []
         if strange:
-            found.append(
-                ColumnNotFound(list(dict.fromkeys(strange)), list(names), "the attributes")
-            )
+            yield ColumnNotFound(list(dict.fromkeys(strange)), list(names), "the attributes")
         if self.sensitivity not in FORMS and self.sensitivity not in OWN_SENSITIVITIES:
             known = ", ".join((*FORMS, *OWN_SENSITIVITIES))
-            found.append(
-                InputError(
-                    f"{self.kind}: there is no sensitivity {self.sensitivity!r}. Take one of {known}, or name your own with tacit.risk.name_sensitivity."
-                )
+            yield InputError(
+                f"{self.kind}: there is no sensitivity {self.sensitivity!r}. Take one of {known}, or name your own with tacit.risk.name_sensitivity."
             )
-        return found
-
-    def comparison(self) -> Comparison:
-        """Return how values are compared."""
-        if self.consistency == "exact":
-            return Comparison()
-        return Comparison(self.threshold, self.level == "record")
 
     def prior_over(self, names: Sequence[str]) -> tuple[float, ...] | None:
         """Return the weights of the dictionaries in order; None when the worst counts."""
@@ -239,7 +227,7 @@ class SideInformation(Spec):
         table = data.to_arrow(names)
         records = {c: code_values(table.column(c)) for c in names}
         recoded = {} if original is None else learn_recoding(data, original, names)
-        coded = {}
+        coded, threshold = {}, self.threshold if self.consistency == "jaro" else None
         for title, columns in known.items():
             if table.num_rows and not len(next(iter(columns.values()), ())):
                 warnings.warn(
@@ -252,10 +240,10 @@ class SideInformation(Spec):
                     f"{self.kind}: dictionary {title!r} has none of the attributes ({', '.join(names)}). Name its columns as in the data."
                 )
             coded[title] = code_dictionary(
-                records, columns, trees, self.comparison(), title, recoded
+                records, columns, trees, threshold, title, recoded, by_record=self.level == "record"
             )
         codes = np.stack([records[c].codes for c in names], axis=1)
-        return Posed(names, records, codes, coded, self.weigh(data, names, original))
+        return Posed(names, codes, coded, self.weigh(data, names, original))
 
     # -- sensitivity -----------------------------------------------------------------------------
 
@@ -285,9 +273,7 @@ class SideInformation(Spec):
             for t in self.interactions
         )
         own = None if self.sensitivity in FORMS else OWN_SENSITIVITIES[self.sensitivity]
-        form: Literal["sum", "product", "constant"] = "sum"
-        if self.sensitivity in ("phi5", "constant"):
-            form = "product" if self.sensitivity == "phi5" else "constant"
+        form = SHAPES.get(self.sensitivity, "sum")
         if form == "product":
             self.require_finite(cells, terms)
         return Sensitivity(cells, form, terms, self.constant, own)
@@ -327,26 +313,15 @@ class SideInformation(Spec):
 
 @dataclass(frozen=True)
 class Posed:
-    """Records and dictionaries on codes.
+    """Records and dictionaries on codes."""
 
-    Attributes
-    ----------
-    names
-        The attributes.
-    records
-        Their values.
-    codes
-        Records x attributes, -1 where missing.
-    dictionaries
-        By name.
-    sensitivity
-        Of the records.
-    """
-
+    #: The attributes.
     names: tuple[str, ...]
-    records: Mapping[str, Values]
+    #: Records x attributes, -1 where missing.
     codes: Codes
+    #: By name.
     dictionaries: Mapping[str, Dictionary]
+    #: Of the records.
     sensitivity: Sensitivity
 
 

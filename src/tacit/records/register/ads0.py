@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -16,20 +16,20 @@ from tacit.data.hierarchy import TOP, Hierarchy, ground_label
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.engine.codes import encode, group_ids
-from tacit.fields import ColumnNames, OneQuasi, Subject
+from tacit.fields import ColumnNames
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.register.matching import Linked, index_of, link
+from tacit.records.register.matching import Linked, SubjectMeasure, index_of, link
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure, Role
+from tacit.spec import Companions
 
 VIOLATED, NOT_LINKED = "violated", "not linked to its subject"
 CATEGORIES = ("a", "b", "c", VIOLATED, NOT_LINKED)
 
 
 @register
-class Ads0(Measure):
+class Ads0(SubjectMeasure):
     """Whether the release is an anonymous data system: property 9, record by record.
 
     A released record whose subject is among its candidates must have at least one of: (a) another
@@ -48,31 +48,20 @@ class Ads0(Measure):
     """
 
     kind: Literal["ads0"] = "ads0"
-    quasi: OneQuasi = None
-    subject: Subject = None
     facts: ColumnNames | None = Field(
         default=None,
         description="columns whose truth matters; by default all without a role and the sensitive ones",
     )
 
-    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
-    compares: ClassVar[bool] = True
     column_fields = ("facts",)
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> Ads0Result:
         linked = link(data, other, self.quasi, self.subject, ctx)
-        category = np.full(linked.n, CATEGORIES.index(NOT_LINKED))
-        category[linked.covers] = CATEGORIES.index(VIOLATED)
         open_ = linked.covers & (linked.candidates < 2) & (linked.reached < 2)
-        category[
-            open_
-            & find_untrue_records(
-                data, other.original, self.fact_columns(data, other.original), open_
-            )
-        ] = 2
-        category[linked.covers & (linked.reached >= 2)] = 1
-        category[linked.covers & (linked.candidates >= 2)] = 0
+        facts = self.fact_columns(data, other.original)
+        untrue = find_untrue_records(data, other.original, facts, open_)
+        hidden = (linked.candidates >= 2, linked.reached >= 2, open_ & untrue, np.True_)
+        category = np.select([linked.covers & way for way in hidden], range(4), 4)
         violated = category == CATEGORIES.index(VIOLATED)
         share = float(violated.mean()) if linked.n else 0.0
         tally = np.bincount(category, minlength=len(CATEGORIES))

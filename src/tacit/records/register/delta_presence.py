@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.fields import OneQuasi, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import columns
-from tacit.records.register.presence import Presence, count_presence
+from tacit.records.register.matching import level_vectors, place_on_scales, sum_where_equal
 from tacit.registry import register
 from tacit.result import Result, shown
 from tacit.spec import Companions, Measure, Role
@@ -72,6 +74,9 @@ class DeltaPresence(Measure):
         bad = int(found.n[high | low].sum())
         share = bad / members if members else 0.0
         title = "delta-presence against the register"
+        # One row per presence that occurs: how many members of the register have it.
+        levels, at = np.unique(np.round(found.presence, 12), return_inverse=True)
+        counts = np.bincount(at.ravel(), weights=found.n, minlength=len(levels))
         return DeltaPresenceResult(
             kind=self.kind,
             title=title,
@@ -84,7 +89,9 @@ class DeltaPresence(Measure):
             above=int(found.n[high].sum()),
             below=int(found.n[low].sum()),
             unmatched=found.unmatched,
-            frame=presence_frame(found),
+            frame=nw.from_native(
+                pa.table({"presence": levels, "members": counts.astype(np.int64)}), eager_only=True
+            ),
             explanation=(
                 "Presence is the probability that a person of the register is in the release, for an intruder who holds both. "
                 "The value compared before and after is the share of the register outside the limits."
@@ -132,8 +139,33 @@ class DeltaPresenceResult(Result):
         return columns(rows, title="Members of the register by presence", x="presence")
 
 
-def presence_frame(found: Presence) -> nw.DataFrame[Any]:
-    """Return one row per presence that occurs: how many members of the register have it."""
-    levels, at = np.unique(np.round(found.presence, 12), return_inverse=True)
-    members = np.bincount(at.ravel(), weights=found.n, minlength=len(levels)).astype(np.int64)
-    return nw.from_native(pa.table({"presence": levels, "members": members}), eager_only=True)
+@dataclass(frozen=True)
+class Presence:
+    """The presence of the members of each cell of the register."""
+
+    #: Members of each cell.
+    n: Ints
+    #: The probability that a member of the cell is in the release.
+    presence: Floats
+    #: Released records, and those among them that match nobody.
+    records: int
+    unmatched: int
+
+
+def count_presence(
+    data: Microdata, register: Microdata, keys: Sequence[str], ctx: Context
+) -> Presence:
+    """Sum 1 / F over the released records that cover each cell, level vector by level vector."""
+    scales, live, members, n, numbers = place_on_scales(data, register, keys, ctx)
+    rows = len(numbers)
+    presence, matched = np.zeros(len(n)), 0
+    for levels, here in level_vectors(scales, live, rows):
+        ctx.tick("counting candidates")
+        records = [scales[k].code[here] for k in levels]
+        lifted = [scales[k].lift(level, members[k]) for k, level in levels.items()]
+        candidates = sum_where_equal(records, lifted, n, len(here))
+        found = candidates > 0
+        matched += int(found.sum())
+        sure = 1 / candidates[found]
+        presence += sum_where_equal(lifted, [r[found] for r in records], sure, len(n))
+    return Presence(n, np.minimum(presence, 1.0), rows, rows - matched)

@@ -113,21 +113,14 @@ class ExplicitIdentifier(Measure):
 
 @dataclass(frozen=True)
 class Reach:
-    """How many people the values of a set of columns reach.
+    """How many people the values of a set of columns reach."""
 
-    Attributes
-    ----------
-    mean, deviation
-        Of the number of people per value.
-    share
-        Share of all people who are reached alone.
-    coverage
-        Share of all people whose values are complete.
-    """
-
+    #: Of the number of people per value.
     mean: float
     deviation: float
+    #: Share of all people who are reached alone.
     share: float
+    #: Share of all people whose values are complete.
     coverage: float
 
     @classmethod

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -29,38 +29,40 @@ from tacit.engine.base import ROW
 from tacit.engine.codes import encode, group_ids
 from tacit.engine.subsets import unordered_cells
 from tacit.errors import ColumnNotFound, InputError, RoleMissing
+from tacit.fields import OneQuasi, Subject
 from tacit.reveal import reveal
-from tacit.spec import Companions
+from tacit.spec import Companions, Measure, Role
 
 #: Codes that match nothing: a text that is no label, and a member without a value.
 NO_MATCH, UNKNOWN = -1, -2
 
 
+class SubjectMeasure(Measure):
+    """Base of measures that ask whether records lead to the people of the original data."""
+
+    quasi: OneQuasi = None
+    subject: Subject = None
+
+    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    compares: ClassVar[bool] = True
+
+
 @dataclass(frozen=True)
 class Linked:
-    """What linking a release to a register shows, one entry per released record.
+    """What linking a release to a register shows, one entry per released record."""
 
-    Attributes
-    ----------
-    candidates
-        Members of the register that the record could be.
-    in_subjects
-        Candidates among the subjects, the people of the original data; None without the original.
-    has_subject
-        True when the record stems from the original (added records do not).
-    covers
-        True when the record's own subject is among its candidates.
-    reached
-        Released records that have this record's subject among their candidates (0 without subject).
-    n_register, n_subjects
-        Size of the register and number of subjects.
-    """
-
+    #: Members of the register that the record could be.
     candidates: Ints
+    #: Candidates among the subjects, the people of the original data; None without the original.
     in_subjects: Ints | None
+    #: True when the record stems from the original (added records do not).
     has_subject: Flags
+    #: True when the record's own subject is among its candidates.
     covers: Flags
+    #: Released records that have this record's subject among their candidates (0 without subject).
     reached: Ints
+    #: Size of the register and number of subjects.
     n_register: int
     n_subjects: int
 
@@ -92,15 +94,21 @@ def link(
         raise RoleMissing("no keys are declared. Declare them with tacit.read(..., keys=[...]).")
     original = other.original if other.has_original else None
     register = other.register if other.has_register else original or data
+    scales, live, members, n, rows = place_on_scales(data, register, keys, ctx)
+    people = Subjects.of(original, register, keys, live, scales, subject, rows)
+    return count_matches(scales, live, members, n, people, len(rows), ctx)
+
+
+def place_on_scales(
+    data: Microdata, register: Microdata, keys: Sequence[str], ctx: Context
+) -> tuple[dict[str, Scale], list[str], dict[str, npt.NDArray[np.int32]], Ints, Ints]:
+    """Return the scales of keys, the keys that say something, the register as cells, and the released row numbers."""
     require(register, keys, "the register")
     released = data.to_arrow(list(keys), with_row=True)
     scales = {k: Scale.of(k, released.column(k), data, register) for k in keys}
     live = [k for k in keys if not scales[k].only_top]
     ctx.tick("reducing the register to cells")
-    members, n = reduce_register(register, live, scales)
-    rows = released.column(ROW).to_numpy()
-    people = Subjects.of(original, register, keys, live, scales, subject, rows)
-    return count_matches(scales, live, members, n, people, len(rows), ctx)
+    return scales, live, *reduce_register(register, live, scales), released.column(ROW).to_numpy()
 
 
 def require(data: Microdata, columns: Sequence[str], where: str) -> None:
@@ -112,24 +120,15 @@ def require(data: Microdata, columns: Sequence[str], where: str) -> None:
 
 @dataclass(frozen=True)
 class Scale:
-    """The levels of one key, and where the released values stand on them.
+    """The levels of one key, and where the released values stand on them."""
 
-    Attributes
-    ----------
-    ground
-        The ground labels' positions.
-    is_open
-        True without a hierarchy: values outside ``ground`` are not released and share one more
-        position.
-    maps
-        For each level: each ground position's code; at the last, the top, everybody agrees.
-    level, code
-        The level and the code of each released record's value; code NO_MATCH matches nobody.
-    """
-
+    #: The ground labels' positions.
     ground: Mapping[str, int]
+    #: True without a hierarchy: values outside ``ground`` are not released and share one more position.
     is_open: bool
+    #: For each level: each ground position's code; at the last, the top, everybody agrees.
     maps: tuple[npt.NDArray[np.int32], ...]
+    #: The level and the code of each released record's value; code NO_MATCH matches nobody.
     level: npt.NDArray[np.int16]
     code: npt.NDArray[np.int32]
 
@@ -250,29 +249,19 @@ def reduce_register(
 
 @dataclass(frozen=True)
 class Subjects:
-    """The people of the original data, seen through the register.
+    """The people of the original data, seen through the register."""
 
-    Attributes
-    ----------
-    known
-        Whether the original is at hand.
-    positions
-        For each subject that the register holds: ground positions of the keys that matter.
-    of_record
-        For each released record: its subject's place among those found, or -1.
-    has_subject
-        For each released record: whether it stems from the original.
-    found
-        Number of subjects that the register holds.
-    n
-        Number of subjects.
-    """
-
+    #: Whether the original is at hand.
     known: bool
+    #: For each subject that the register holds: ground positions of the keys that matter.
     positions: Mapping[str, npt.NDArray[np.int32]]
+    #: For each released record: its subject's place among those found, or -1.
     of_record: Ints
+    #: For each released record: whether it stems from the original.
     has_subject: Flags
+    #: Number of subjects that the register holds.
     found: int
+    #: Number of subjects.
     n: int
 
     @classmethod

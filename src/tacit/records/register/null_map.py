@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.fields import OneQuasi, Subject
-from tacit.records.register.matching import Linked, link
+from tacit.records.register.matching import Linked, SubjectMeasure, link
 from tacit.registry import register
 from tacit.result import Result, shown
-from tacit.spec import Companions, Measure, Role
+from tacit.spec import Companions
 
 
 @register
-class NullMap(Measure):
+class NullMap(SubjectMeasure):
     """Whether any released record could be one of the people in the original data.
 
     The subjects are the records of the original data. The release adheres to null-map when no
@@ -31,12 +30,6 @@ class NullMap(Measure):
     """
 
     kind: Literal["null_map"] = "null_map"
-    quasi: OneQuasi = None
-    subject: Subject = None
-
-    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
-    compares: ClassVar[bool] = True
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> NullMapResult:
         linked = link(data, other, self.quasi, self.subject, ctx)

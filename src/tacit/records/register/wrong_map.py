@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.errors import Infeasible
-from tacit.fields import OneQuasi, Subject
-from tacit.records.register.matching import Linked, link
+from tacit.records.register.matching import Linked, SubjectMeasure, link
 from tacit.registry import register
 from tacit.result import Result, shown
-from tacit.spec import Companions, Measure, Role
+from tacit.spec import Companions
 
 
 @register
-class WrongMap(Measure):
+class WrongMap(SubjectMeasure):
     """Whether every released record points at exactly one subject that is not its own.
 
     The subjects are the records of the original data. Wrong-map needs more than two released records
@@ -34,12 +33,6 @@ class WrongMap(Measure):
     """
 
     kind: Literal["wrong_map"] = "wrong_map"
-    quasi: OneQuasi = None
-    subject: Subject = None
-
-    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
-    compares: ClassVar[bool] = True
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> WrongMapResult:
         n_subjects = len(other.original)

@@ -180,13 +180,13 @@ class Blank(Method):
         """Note how many went, and how many of those beyond the limits."""
         ctx.note(
             dropped=int((~keep).sum()),
-            risky_dropped_percent={
-                c: 100.0 * float((~keep)[r].mean()) if r.any() else None for c, r in risky.items()
-            },
-            safe_dropped_percent={
-                c: 100.0 * float((~keep)[~r].mean()) if (~r).any() else None
-                for c, r in risky.items()
-            },
+            risky_dropped_percent={c: percent_dropped(keep, r) for c, r in risky.items()},
+            safe_dropped_percent={c: percent_dropped(keep, ~r) for c, r in risky.items()},
             probability_column=self.probability if self.weighs else None,
             distribution=self.distribution,
         )
+
+
+def percent_dropped(keep: Flags, among: Flags) -> float | None:
+    """Return how many of some records were left out, in per cent; None without any."""
+    return 100.0 * float((~keep)[among].mean()) if among.any() else None

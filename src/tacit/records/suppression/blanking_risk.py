@@ -18,6 +18,7 @@ from tacit.data.values import read_numeric_column, row_numbers
 from tacit.fields import ColumnName, ColumnNames
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
+from tacit.records.suppression.blank import percent_dropped
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -85,12 +86,8 @@ class BlankingRisk(Measure):
             {
                 "column": list(parts),
                 "risky": [p.risky for p in parts.values()],
-                "risky_dropped_percent": pa.array(
-                    [p.dropped_percent for p in parts.values()], pa.float64()
-                ),
-                "safe_dropped_percent": pa.array(
-                    [p.safe_dropped_percent for p in parts.values()], pa.float64()
-                ),
+                "risky_dropped_percent": [p.dropped_percent for p in parts.values()],
+                "safe_dropped_percent": [p.safe_dropped_percent for p in parts.values()],
             }
         )
         return BlankingRiskResult(
@@ -117,11 +114,10 @@ class BlankingRisk(Measure):
         share = self.lower + 1 - self.upper
         base = len(values) * share if self.expected else float(risky.sum())
         gone = float((risky & ~kept).sum())
-        safe = ~risky
         return ColumnRisk(
             int(risky.sum()),
             100.0 * gone / base if base else 100.0,
-            100.0 * float((~kept)[safe].mean()) if safe.any() else 0.0,
+            percent_dropped(kept, ~risky) or 0.0,
             float(kept[risky].mean()) if risky.any() else 0.0,
         )
 

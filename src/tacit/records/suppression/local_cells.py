@@ -15,8 +15,7 @@ import numpy as np
 from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import Infeasible
 from tacit.numerics.kernels import Kernels
-from tacit.records.suppression.local_each import choose_lightest, hide_in_rounds
-from tacit.records.suppression.local_lighten import lighten
+from tacit.records.suppression.local_each import choose_lightest, hide_in_rounds, lighten
 from tacit.records.suppression.local_problem import (
     MISSING,
     NOT_ENOUGH,
@@ -34,23 +33,15 @@ CHUNK = 512
 
 @dataclass
 class Rows:
-    """The state of a search.
+    """The state of a search."""
 
-    Attributes
-    ----------
-    codes
-        One row per combination (or record with a rare one), one column per key.
-    size
-        Records that a row stands for.
-    rare
-        The rows that agreed with fewer than k records at the start.
-    agreeing
-        Records that agree with each row, kept up to date for the rare ones.
-    """
-
+    #: One row per combination (or record with a rare one), one column per key.
     codes: Ints
+    #: Records that a row stands for.
     size: Ints
+    #: The rows that agreed with fewer than k records at the start.
     rare: Ints
+    #: Records that agree with each row, kept up to date for the rare ones.
     agreeing: Ints
 
     def count(self, row: Ints) -> int:
@@ -176,7 +167,9 @@ def form_classes(
     """
     hidden = np.zeros(codes.shape, dtype=bool)
     left = np.flatnonzero(~classes.are_enough(codes, np.arange(len(codes))))
-    sets = every_set(weights, fixed)
+    sets, everything = column_sets(weights, fixed), tuple(np.flatnonzero(~fixed).tolist())
+    if everything and everything not in sets:
+        sets.append(everything)
     for done, columns in enumerate(sets):
         if not len(left):
             break
@@ -190,13 +183,6 @@ def form_classes(
         tick("last records", None)
         left = join_first_record(codes, hidden, left, classes, weights, fixed)
     return hidden
-
-
-def every_set(weights: Floats, fixed: Flags) -> list[tuple[int, ...]]:
-    """Return the sets of columns, lightest first; beyond twelve columns small ones and all at once."""
-    sets = column_sets(weights, fixed)
-    everything = tuple(np.flatnonzero(~fixed).tolist())
-    return sets if everything in sets or not everything else [*sets, everything]
 
 
 def join_first_record(
@@ -363,18 +349,13 @@ def restore_needless(
     k: int,
     done: Sequence[tuple[int, tuple[int, ...], Ints]],
     weights: Floats,
-    keep: int = 0,
 ) -> None:
-    """Give back cells, last ones first, without which every rare row still agrees with k records.
-
-    ``keep`` cells of each row stay missing.
-    """
+    """Give back cells, last ones first, without which every rare row still agrees with k records."""
     for at, columns, old in reversed(done):
-        gone = len(columns)
         for c in sorted(columns, key=lambda c: -weights[c]):
             now, row = rows.codes[at].copy(), rows.codes[at].copy()
             row[c] = old[c]
-            if gone <= keep or rows.count(row) < k:
+            if rows.count(row) < k:
                 continue
             rows.codes[at] = row
             lost = rows.find_gained_rows(at, now)
@@ -384,7 +365,6 @@ def restore_needless(
                 continue
             rows.agreeing[lost] -= 1
             rows.agreeing[at] = rows.count(row)
-            gone -= 1
 
 
 # -- kernels -----------------------------------------------------------------------------------------

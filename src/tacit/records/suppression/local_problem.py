@@ -8,17 +8,22 @@ it shows all of them and too few records show the same.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from tacit.arrays import Flags, Floats, Ints
-from tacit.engine.codes import group_ids
+from tacit.engine.codes import Cells, Coded, group_ids, wildcard_sizes
+from tacit.errors import Infeasible
+from tacit.records.samples.posterior import expected_inverse, share_sampled
 
 Words = npt.NDArray[np.uint64]
 Tick = Callable[[str, float | None], None]
+#: Says for which records, by place, it is enough to lose the cells of some columns.
+Settles = Callable[[Ints, tuple[int, ...]], Flags]
 
 MISSING = -1
 #: With at most this many columns every set of columns is looked at for every record.
@@ -48,41 +53,33 @@ class Demand:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is asked of which codes.
+    """What is asked of which codes."""
 
-    Attributes
-    ----------
-    codes
-        One row per record, one column per key.
-    demands
-        The sets of columns with their k.
-    weights
-        What a cell of each column is worth.
-    fixed
-        The columns that are never made missing.
-    in_full
-        True when records that show all columns of a set need k that show the same.
-    kinds, sensitive
-        How many different sensitive values the agreeing records must have, and each record's, -1 where missing.
-    marked
-        Records that must lose a cell of every set whatever the counts say, such as those at high risk.
-    together
-        From cells to hide to all cells that are hidden with them, such as those of other household members.
-    """
-
+    #: One row per record, one column per key.
     codes: Ints
+    #: The sets of columns with their k.
     demands: tuple[Demand, ...]
+    #: What a cell of each column is worth.
     weights: Floats
+    #: The columns that are never made missing.
     fixed: Flags
+    #: True when records that show all columns of a set need k that show the same.
     in_full: bool = True
+    #: How many different sensitive values the agreeing records must have, and each record's, -1 where missing.
     kinds: int = 1
     sensitive: Ints | None = None
+    #: Records that must lose a cell of every set whatever the counts say, such as those at high risk.
     marked: Flags | None = None
+    #: From cells to hide to all cells that are hidden with them, such as those of other household members.
     together: Callable[[Flags], Flags] = field(default=hide_nothing_else)
 
     def cost(self, hidden: Flags) -> float:
         """Return what the hidden cells are worth together."""
         return float(hidden.sum(axis=0) @ self.weights)
+
+    def meets(self, columns: Sequence[int]) -> Flags:
+        """Return which demands some columns are part of."""
+        return np.array([not set(columns).isdisjoint(d.columns) for d in self.demands])
 
     def words(self) -> Words:
         """Return each record's sensitive value as one bit; no column when values need not differ."""
@@ -222,17 +219,15 @@ def bound_by_records(problem: Problem, short: Flags) -> float:
     first, _, size = distinct_rows(
         np.hstack([short[rows], problem.codes[rows] >= 0]).astype(np.int64)
     )
-    known, wanted = problem.codes[rows[first]] >= 0, short[rows[first]]
-    least = np.where(known & ~problem.fixed, problem.weights, np.inf).min(axis=1)
-    left = np.arange(len(first))
-    for columns in column_sets(problem.weights, problem.fixed):
-        if not len(left):
-            break
-        met = np.array([bool(set(columns) & set(d.columns)) for d in problem.demands])
-        does = known[left][:, columns].all(axis=1) & ~(wanted[left] & ~met).any(axis=1)
-        least[left[does]] = problem.weights[list(columns)].sum()
-        left = left[~does]
-    return float(least @ size)
+    wanted = short[rows[first]]
+    return float(
+        weigh_lightest(
+            problem,
+            rows[first],
+            lambda at, columns: np.asarray(~(wanted[at] & ~problem.meets(columns)).any(axis=1)),
+        )
+        @ size
+    )
 
 
 def bound_by_classes(problem: Problem) -> float:
@@ -244,17 +239,35 @@ def bound_by_classes(problem: Problem) -> float:
     views = make_views(problem, np.zeros(problem.codes.shape, dtype=bool))
     short = np.stack([view.find_short(in_full=False) for view in views], axis=1)
     rows = np.flatnonzero(short.any(axis=1))
+    least = weigh_lightest(
+        problem, rows, lambda at, columns: settle_by_set(views, short, rows[at], columns)
+    )
+    return float(least.sum())
+
+
+def weigh_lightest(problem: Problem, rows: Ints, settles: Settles) -> Floats:
+    """Return the weight of the lightest set of known cells that is enough for each record, or of its lightest cell."""
     known = problem.codes[rows] >= 0
     least = np.where(known & ~problem.fixed, problem.weights, np.inf).min(axis=1)
-    left = np.arange(len(rows))
-    for columns in column_sets(problem.weights, problem.fixed):
+    for columns, at in try_sets(problem, known, settles):
+        least[at] = problem.weights[list(columns)].sum()
+    return least
+
+
+def try_sets(
+    problem: Problem, known: Flags, settles: Settles, tick: Tick = lambda *_: None
+) -> Iterator[tuple[tuple[int, ...], Ints]]:
+    """Yield sets of columns, lightest first, each with the records, by place, for which it is the first that is enough."""
+    left = np.arange(len(known))
+    sets = column_sets(problem.weights, problem.fixed)
+    for done, columns in enumerate(sets):
         if not len(left):
-            break
+            return
+        tick("sets of cells", done / len(sets))
         does = np.asarray(known[left][:, columns].all(axis=1))
-        does[does] = settle_by_set(views, short, rows[left[does]], columns)
-        least[left[does]] = problem.weights[list(columns)].sum()
+        does[does] = settles(left[does], columns)
+        yield columns, left[does]
         left = left[~does]
-    return float(least.sum())
 
 
 def settle_by_set(
@@ -263,7 +276,7 @@ def settle_by_set(
     """Return for which records it is enough to lose these cells, everything else being as the views show it."""
     does = np.ones(len(rows), dtype=bool)
     gone = set(columns)
-    touched = np.array([bool(gone & set(view.need.columns)) for view in views])
+    touched = np.array([not gone.isdisjoint(view.need.columns) for view in views])
     does &= ~short[np.ix_(rows, np.flatnonzero(~touched))].any(axis=1)
     for j, view in enumerate(views):
         left = np.flatnonzero(does)
@@ -272,3 +285,60 @@ def settle_by_set(
             masked[:, [c in gone for c in view.need.columns]] = MISSING
             does[left] = view.is_enough(*view.count_agreeing(masked))
     return does
+
+
+#: Room for the last binary digits.
+SLACK = 1e-12
+STAYS = (
+    "local_suppression: some records stay above risk_above with every cell gone that may be suppressed. Allow more columns, "
+    "or ask for less."
+)
+
+
+def find_risky(codes: Ints, weights: Floats, demands: Sequence[Demand], above: float) -> Flags:
+    """Return the records whose risk on some set of columns is above a threshold."""
+    risky = np.zeros(len(codes), dtype=bool)
+    for demand in demands:
+        risky |= individual_risks(codes[:, demand.columns], weights) > above * (1 + SLACK)
+    return risky
+
+
+def individual_risks(codes: Ints, weights: Floats) -> Floats:
+    """Return the Benedetti-Franconi risk of each record, missing codes (-1) agreeing with all."""
+    first, of, size = distinct_rows(codes)
+    keys = {}
+    for j, column in enumerate(codes[first].T):
+        n_values = int(column.max(initial=MISSING)) + 1
+        coded = np.where(column == MISSING, n_values, column).astype(np.int32)
+        keys[str(j)] = Coded(coded, pa.nulls(n_values))
+    sums = np.bincount(of, weights=weights, minlength=len(size)).astype(np.float64)
+    cells = Cells(keys, size, sums)
+    f = np.rint(wildcard_sizes(cells))
+    return expected_inverse(f, share_sampled(f, wildcard_sizes(cells, weighted=True)))[of]
+
+
+def hide_until_safe(
+    problem: Problem, weights: Floats, above: float, hide: Callable[[Problem], Flags]
+) -> Flags:
+    """Hide cells for all demands until no record is at risk.
+
+    ``hide`` meets the demands and takes a cell from every marked record. Missing values only add to the records that agree
+    with any record, so that no risk rises, and each round takes a cell from every record that is still at risk.
+    """
+    hidden = hide(problem)
+    while True:
+        now = np.where(hidden, MISSING, problem.codes)
+        risky = find_risky(now, weights, problem.demands, above)
+        if not risky.any():
+            return hidden
+        if not (now[np.ix_(risky, ~problem.fixed)] != MISSING).any(axis=1).all():
+            raise Infeasible(STAYS)
+        # A record at risk on one set may have no cell of another left, of which nothing more is asked.
+        more = np.zeros_like(hidden)
+        for demand in problem.demands:
+            mine = find_risky(now, weights, [demand], above)
+            if mine.any():
+                more |= hide(replace(problem, codes=now, marked=mine, demands=(demand,)))
+        hidden = hidden | more
+        rest = hide(replace(problem, codes=np.where(hidden, MISSING, problem.codes), marked=None))
+        hidden = hidden | rest

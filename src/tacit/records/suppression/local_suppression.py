@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -29,10 +29,11 @@ from tacit.records.suppression.local_problem import (
     Problem,
     bound_by_classes,
     bound_by_records,
+    find_risky,
     find_short,
+    hide_until_safe,
     make_views,
 )
-from tacit.records.suppression.local_risk import find_risky, hide_until_safe
 from tacit.records.suppression.mu_argus import entropy
 from tacit.registry import register
 from tacit.spec import Method
@@ -210,89 +211,76 @@ class LocalSuppression(Method):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nothing to protect, nothing that may be suppressed, too few records."""
-        found = super().faults(data) or self.faults_of_sizes(data)
-        if found:
-            return found
+        found = super().faults(data) or list(self.faults_of_sizes(data))
+        return found or list(self.own_faults(data))
+
+    def own_faults(self, data: Microdata) -> Iterator[SdcError]:
+        """Yield what is wrong with the sets of columns."""
         asked = self.asked(data)
         if not asked:
-            return [
-                RoleMissing(
-                    "local_suppression needs keys declared with tacit.read(..., keys=...), or combinations."
-                )
-            ]
-        found.extend(self.faults_of_values(data))
+            yield RoleMissing(
+                "local_suppression needs keys declared with tacit.read(..., keys=...), or combinations."
+            )
+            return
+        yield from self.faults_of_values(data)
         if self.risk_above is not None and data.weight is None:
-            found.append(
-                RoleMissing(
-                    "local_suppression: risk_above needs survey weights, declared with tacit.read(..., weight=...)."
-                )
+            yield RoleMissing(
+                "local_suppression: risk_above needs survey weights, declared with tacit.read(..., weight=...)."
             )
         if any(set(columns) <= set(self.keep) for columns, _ in asked):
-            found.append(
-                InputError(
-                    "local_suppression: every column of a combination is in 'keep', so nothing may be suppressed"
-                )
+            yield InputError(
+                "local_suppression: every column of a combination is in 'keep', so nothing may be suppressed"
             )
         torn = [(c, o) for c in self.keep for o in data.linked_with(c) if o in self.targets(data)]
         if torn:
-            found.append(
-                InputError(
-                    f"local_suppression: {torn[0][0]!r} is in 'keep' and linked with {torn[0][1]!r}, which would be suppressed for nothing. Keep both, or neither."
-                )
+            yield InputError(
+                f"local_suppression: {torn[0][0]!r} is in 'keep' and linked with {torn[0][1]!r}, which would be suppressed for nothing. Keep both, or neither."
             )
         if any(len(columns) > 62 for columns, _ in asked):
-            found.append(
-                InputError("local_suppression: at most 62 columns can be looked at together")
-            )
+            yield InputError("local_suppression: at most 62 columns can be looked at together")
         n = len(data)
         if 0 < n < max(k for _, k in asked):
-            found.append(
-                Infeasible(
-                    "local_suppression: there are fewer records than k. Lower k or add records."
-                )
+            yield Infeasible(
+                "local_suppression: there are fewer records than k. Lower k or add records."
             )
-        return found
 
-    def faults_of_sizes(self, data: Microdata) -> list[SdcError]:
-        """Return sizes that no set of keys has, and quasi-identifiers of which nothing would be checked."""
+    def faults_of_sizes(self, data: Microdata) -> Iterator[SdcError]:
+        """Yield sizes that no set of keys has, and quasi-identifiers of which nothing would be checked."""
         if not self.sizes or not data.quasi:
-            return []
+            return
         lengths = [len(keys) for keys in data.quasi.values()]
         if max(self.sizes) > max(lengths):
             top = max(lengths)
-            return [InputError(f"local_suppression: sizes go up to the number of keys, {top}")]
+            yield InputError(f"local_suppression: sizes go up to the number of keys, {top}")
+            return
         if min(self.sizes) > min(lengths):
-            return [
-                InputError(
-                    "local_suppression: a quasi-identifier has fewer keys than every size, so nothing of it would be checked; add a smaller size"
-                )
-            ]
-        return []
+            yield InputError(
+                "local_suppression: a quasi-identifier has fewer keys than every size, so nothing of it would be checked; add a smaller size"
+            )
+            return
+        return
 
-    def faults_of_values(self, data: Microdata) -> list[SdcError]:
-        """Return why l different values cannot be asked for."""
+    def faults_of_values(self, data: Microdata) -> Iterator[SdcError]:
+        """Yield why l different values cannot be asked for."""
         if self.l < 2:
-            return []
+            return
         column = self.sensitive_column(data)
         if column is None:
-            return [
-                RoleMissing(
-                    "local_suppression: l needs the sensitive column, as sensitive=... or declared with tacit.read."
-                )
-            ]
+            yield RoleMissing(
+                "local_suppression: l needs the sensitive column, as sensitive=... or declared with tacit.read."
+            )
+            return
         if any(column in columns for columns, _ in self.asked(data)):
-            return [
-                InputError(
-                    f"local_suppression: column {column!r} is sensitive and among the columns to suppress"
-                )
-            ]
+            yield InputError(
+                f"local_suppression: column {column!r} is sensitive and among the columns to suppress"
+            )
+            return
         if len(data) and len(data.codes(column).values) < self.l:
-            return [
-                Infeasible(
-                    f"local_suppression: column {column!r} has fewer than l different values. Lower l."
-                )
-            ]
-        return []
+            yield Infeasible(
+                f"local_suppression: column {column!r} has fewer than l different values. Lower l."
+            )
+            return
+        return
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         if len(data) == 0:
@@ -307,14 +295,7 @@ class LocalSuppression(Method):
                 problem, weights_of(data), self.risk_above, lambda one: self.hidden(one, ctx)
             )
         self.tell(problem, hidden, names, ctx)
-        table = data.to_arrow(names)
-        return data.replace(
-            {
-                c: blank_values(table.column(c), hidden[:, j])
-                for j, c in enumerate(names)
-                if hidden[:, j].any()
-            }
-        )
+        return blank_values(data, names, hidden)
 
     def pose(
         self, data: Microdata, names: tuple[str, ...], asked: list[tuple[tuple[str, ...], int]]
@@ -378,9 +359,7 @@ class LocalSuppression(Method):
         weight, bound = problem.cost(hidden), self.bound(problem)
         gap = weight - bound
         ctx.note(
-            suppressed={c: int(n) for c, n in zip(names, hidden.sum(axis=0), strict=True)},
-            cells=int(hidden.sum()),
-            records=int(hidden.any(axis=1).sum()),
+            **count_hidden(names, hidden),
             weight=weight,
             lower_bound=bound,
             gap=gap / weight if gap > SLIGHT * weight else 0.0,
@@ -453,10 +432,23 @@ class LocalSuppression(Method):
         return [of[columns] for columns, _ in self.asked(data)]
 
 
-def blank_values(column: pa.ChunkedArray, hidden: Flags) -> pa.Array:
-    """Return a column with some values missing."""
-    whole = column.combine_chunks()
-    return pc.if_else(pa.array(~hidden), whole, pa.scalar(None, whole.type))
+def blank_values(data: Microdata, names: Sequence[str], hidden: Flags) -> Microdata:
+    """Return the data with some cells of columns missing."""
+    table, columns = data.to_arrow(names), {}
+    for j in np.flatnonzero(hidden.any(axis=0)).tolist():
+        whole = table.column(names[j]).combine_chunks()
+        kept = pa.array(~hidden[:, j])
+        columns[names[j]] = pc.if_else(kept, whole, pa.scalar(None, whole.type))
+    return data.replace(columns)
+
+
+def count_hidden(names: Sequence[str], hidden: Flags) -> dict[str, Any]:
+    """Return how many cells of each column, cells and records are hidden."""
+    return {
+        "suppressed": {c: int(n) for c, n in zip(names, hidden.sum(axis=0), strict=True)},
+        "cells": int(hidden.sum()),
+        "records": int(hidden.any(axis=1).sum()),
+    }
 
 
 def weights_of(data: Microdata) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -34,6 +34,7 @@ from tacit.numerics.elementary import log2
 from tacit.records.suppression.rare_combinations import (
     Combination,
     Suppression,
+    count_missing,
 )
 from tacit.registry import register
 from tacit.spec import Method
@@ -167,30 +168,30 @@ class MuArgus(Method):
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nothing to check, recodings without a hierarchy or above its top."""
         found = super().faults(data)
+        return [*found, *self.own_faults(data, sound=not found)]
+
+    def own_faults(self, data: Microdata, *, sound: bool) -> Iterator[SdcError]:
+        """Yield what is wrong with ratings, dimensions and recodings; ``sound`` data have the columns named."""
         if not data.keys and not self.ratings and not self.tables:
-            found.append(
-                RoleMissing(
-                    "mu_argus needs ratings, or keys declared with tacit.read(..., keys=...)."
-                )
+            sound = False
+            yield RoleMissing(
+                "mu_argus needs ratings, or keys declared with tacit.read(..., keys=...)."
             )
-        n_rated = 0 if found else len(self.ranks(data))
-        if self.dimensions and not found and max(self.dimensions) > n_rated:
-            found.append(
-                InputError(f"mu_argus: dimensions go up to the number of rated columns, {n_rated}.")
+        n_rated = len(self.ranks(data)) if sound else 0
+        if self.dimensions and sound and max(self.dimensions) > n_rated:
+            yield InputError(
+                f"mu_argus: dimensions go up to the number of rated columns, {n_rated}."
             )
         if n_rated > MOST_COLUMNS:
-            found.append(InputError(f"mu_argus: at most {MOST_COLUMNS} columns can be checked."))
+            yield InputError(f"mu_argus: at most {MOST_COLUMNS} columns can be checked.")
         for column, level in self.recode.items():
             if column not in data.columns:
                 continue
             if column not in data.hierarchies:
-                found.append(
-                    RoleMissing(f"mu_argus: column {column!r} is recoded but has no hierarchy.")
-                )
+                yield RoleMissing(f"mu_argus: column {column!r} is recoded but has no hierarchy.")
             elif level > data.hierarchies[column].height:
                 top = data.hierarchies[column].height
-                found.append(InputError(f"mu_argus: column {column!r} has levels 0 to {top} only."))
-        return found
+                yield InputError(f"mu_argus: column {column!r} has levels 0 to {top} only.")
 
     def ranks(self, data: Microdata) -> dict[str, int]:
         """Return each identifying column's rating, 1 to 3, in column order."""
@@ -242,7 +243,10 @@ class MuArgus(Method):
             suppressed={c: after[c] - missing[c] for c in ranks},
             rounds=rounds,
             household_wide=wide,
-            remaining_uniques={name: count_uniques(result, q) for name, q in result.quasi.items()},
+            remaining_uniques={
+                name: count_rows(counts(result.frame, keys).filter(nw.col(N) == 1))
+                for name, keys in result.quasi.items()
+            },
             caution=CAUTION,
         )
         return result
@@ -350,35 +354,20 @@ def list_checked_combinations(ranks: Mapping[str, int], max_dim: int) -> list[tu
 # -- on the engine ---------------------------------------------------------------------------------
 
 
-def count_missing(data: Microdata, columns: Sequence[str]) -> dict[str, int]:
-    """Return the number of missing values of each column."""
-    if not columns:
-        return {}
-    sums = [nw.col(c).is_null().cast(nw.Int64).sum().cast(nw.Int64).alias(c) for c in columns]
-    row = data.frame.select(*sums).collect("pyarrow").rows(named=True)[0]
-    return {c: int(row[c] or 0) for c in columns}
-
-
-def count_uniques(data: Microdata, keys: Sequence[str]) -> int:
-    """Return how many records are alone on the keys; a missing value is a value of its own."""
-    return count_rows(counts(data.frame, keys).filter(nw.col(N) == 1))
-
-
 def hide_rare_values(data: Microdata, columns: Mapping[str, int]) -> Microdata:
     """Suppress values that fewer than their column's k records hold: no choice is left for single columns.
 
     Doing this first keeps columns such as numbers of persons out of the table of cells.
     """
-    rare = {c: k for c, k in columns.items() if count_rows(rare_values(data, c, k))}
+    rare = {
+        c: k
+        for c, k in columns.items()
+        if count_rows(counts(data.frame, [c]).filter((nw.col(N) < k) & ~nw.col(c).is_null()))
+    }
     if not rare:
         return data
     kept = [nw.when(nw.len().over(c) >= k).then(nw.col(c)).alias(c) for c, k in rare.items()]
     return data.with_frame(data.frame.with_columns(*kept)).materialise()
-
-
-def rare_values(data: Microdata, column: str, k: int) -> nw.LazyFrame[Any]:
-    """Return the values of a column that fewer than k records hold."""
-    return counts(data.frame, [column]).filter((nw.col(N) < k) & ~nw.col(column).is_null())
 
 
 def blank_cells(data: Microdata, cells: Cells, hidden: Flags) -> Microdata:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -17,6 +17,7 @@ from tacit.engine.base import ROW
 from tacit.engine.relational import N, attach_counts
 from tacit.errors import InputError, RoleMissing, SdcError
 from tacit.fields import ClassSize, ColumnName, PositiveInt, Secret
+from tacit.records.suppression.rare_combinations import count_missing
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.treatment import OnHousehold, OnLinks
@@ -154,7 +155,7 @@ class Suppress(Method):
         columns = self.targets(data)
         result = data.with_frame(self.empty_cells(data, columns))
         if self.mark == "null":
-            before, after = missing(data.frame, columns), missing(result.frame, columns)
+            before, after = count_missing(data, columns), count_missing(result, columns)
             ctx.note(suppressed={c: after[c] - before[c] for c in columns})
         ctx.note(level=self.level, columns=list(columns))
         return result
@@ -228,24 +229,18 @@ def hide_values(column: str, keep: nw.Expr, top: str | None) -> nw.Expr:
     )
 
 
-def top_faults(data: Microdata, columns: Sequence[str]) -> list[SdcError]:
-    """Return a fault for each column that has no hierarchy, or cannot hold the text of its top."""
+def top_faults(data: Microdata, columns: Sequence[str]) -> Iterator[SdcError]:
+    """Yield a fault for each column that has no hierarchy, or cannot hold the text of its top."""
     schema = data.frame.collect_schema()
-    found: list[SdcError] = []
     for c in columns:
         if c not in data.hierarchies:
-            found.append(
-                RoleMissing(
-                    f"suppress: column {c!r} has no hierarchy, so it has no top. Give one, or use mark='null'."
-                )
+            yield RoleMissing(
+                f"suppress: column {c!r} has no hierarchy, so it has no top. Give one, or use mark='null'."
             )
         elif schema[c] != nw.String:
-            found.append(
-                InputError(
-                    f"suppress: column {c!r} does not hold text, so it cannot hold the top's label. Use mark='null'."
-                )
+            yield InputError(
+                f"suppress: column {c!r} does not hold text, so it cannot hold the top's label. Use mark='null'."
             )
-    return found
 
 
 def drop_small_classes(data: Microdata, k: int) -> Microdata:
@@ -260,10 +255,3 @@ def drop_small_classes(data: Microdata, k: int) -> Microdata:
         before, left = left, len(data)
         if left == before:
             return data
-
-
-def missing(frame: Frame, columns: Sequence[str]) -> Mapping[str, int]:
-    """Return how many values are missing in each column."""
-    sums = [nw.col(c).is_null().cast(nw.Int64).sum().alias(f"c{i}") for i, c in enumerate(columns)]
-    row = frame.select(*sums).collect("pyarrow").rows(named=True)[0]
-    return {c: int(row[f"c{i}"] or 0) for i, c in enumerate(columns)}

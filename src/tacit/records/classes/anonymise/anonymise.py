@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
@@ -15,16 +18,24 @@ from tacit.data.fingerprint import fingerprint
 from tacit.data.microdata import Microdata
 from tacit.engine.relational import drop_matching
 from tacit.errors import Infeasible, InputError
-from tacit.records.classes.anonymise.base import LatticeMethod, Weights
-from tacit.records.classes.anonymise.evaluate import Task
-from tacit.records.classes.anonymise.lattice import Lattice
+from tacit.plot.chart import Chart
+from tacit.plot.lattice import draw_lattice
+from tacit.records.classes.anonymise.base import LatticeMethod
+from tacit.records.classes.anonymise.evaluate import Node, Task
 from tacit.records.classes.anonymise.objectives import COUNTED, WORDS
 from tacit.records.classes.anonymise.problem import Levels, Problem
-from tacit.records.classes.anonymise.search.boxes import TIE, Found, Limits
-from tacit.records.classes.anonymise.search.choose import search_lattice
-from tacit.records.classes.anonymise.search.local import gap_of
+from tacit.records.classes.anonymise.search import (
+    TIE,
+    WHOLE,
+    Found,
+    Limits,
+    gap_of,
+    search_lattice,
+    walk,
+)
+from tacit.records.classes.class_values import free_name
 from tacit.registry import register
-from tacit.spec import Role
+from tacit.result import Result
 from tacit.treatment import OnHousehold
 
 
@@ -54,14 +65,8 @@ class Anonymise(LatticeMethod):
 
     kind: Literal["anonymise"] = "anonymise"
     on_household = "by_value"
-    on_weight = "option"
-    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     takes_register: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
-    example: ClassVar[Mapping[str, Any]] = {
-        "models": [{"kind": "k_anonymity", "k": 2}],
-        "suppression": 0.2,
-    }
     techniques: ClassVar[tuple[str, ...]] = ("generalise values", "suppression (tuple)")
 
     def treats_household(self, data: Microdata) -> OnHousehold:
@@ -101,10 +106,7 @@ class Anonymise(LatticeMethod):
         problem = task.problem
         if not problem.records:
             raise InputError("anonymise: there are no records.")
-
-        def tick(share: float) -> None:
-            ctx.tick("searching the lattice", share)
-
+        tick = partial(ctx.tick, "searching the lattice")
         found = search_lattice(task, Limits(self.effort * 1e6, self.seconds), top, tick)
         return self.report(task, found)
 
@@ -128,6 +130,7 @@ class Anonymise(LatticeMethod):
         proven = proven or least >= best.value - TIE
         gap = gap_of(best.value, least)
         names = [" ".join(m.kind.split("_")) for m in self.models]
+        sure = tell_proof(task, found, proven, gap)
         return Lattice(
             kind=self.kind,
             title=f"Best generalisation for {', '.join(names)}",
@@ -147,7 +150,7 @@ class Anonymise(LatticeMethod):
                 "classes": best.classes,
                 "proven": "yes" if proven else f"no, gap {gap:.1%}",
             },
-            explanation=explain(self.utility, self.weights, tell_proof(task, found, proven, gap)),
+            explanation=f"Value: {WORDS[self.utility]}. {COUNTED[self.weights]} {sure}",
             task=task,
             judged=found.nodes,
             proven=proven,
@@ -158,13 +161,12 @@ class Anonymise(LatticeMethod):
         )
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
-        if self.identifiers == "drop":
-            data = data.drop(data.identifiers)
+        data = self.without_identifiers(data)
         lattice = self.search(data, context=ctx, top=1)
         task = lattice.task
         chosen = tuple(lattice.best.levels.values())
         state, ids = task.problem.raise_state(task.problem.base, chosen)
-        alive = task.survivors(state)
+        alive = task.keep(state).alive
         result = data
         for key, level in lattice.best.levels.items():
             result = result.generalise(key, level)
@@ -208,15 +210,10 @@ def released_tuples(
     return pa.table(columns)
 
 
-def explain(utility: str, weights: Weights, sure: str) -> str:
-    """Return what the numbers mean."""
-    return f"Value: {WORDS[utility]}. {COUNTED[weights]} {sure}"
-
-
 def tell_proof(task: Task, found: Found, proven: bool, gap: float) -> str:
     """Return what is known of other choices."""
     if proven:
-        overall = any(c.overall for c in task.conditions)
+        overall = any(c.overall for c, _ in task.conditions)
         fewest = ", with the fewest records suppressed that its models allow" if overall else ""
         return f"No other choice of levels is better{fewest}: every one was judged or ruled out by a bound."
     if math.isinf(found.bound) and found.bound > 0:
@@ -227,3 +224,155 @@ def tell_proof(task: Task, found: Found, proven: bool, gap: float) -> str:
     return (
         f"The search was ended before all choices were ruled out: the best may be {gap:.1%} lower."
     )
+
+
+@dataclass(frozen=True)
+class LatticeNode:
+    """One choice of levels.
+
+    Attributes
+    ----------
+    levels
+        The level of each key.
+    value
+        What the choice costs in the utility that was asked for; lower is better.
+    safe
+        Whether every model holds with at most the allowed records suppressed.
+    suppressed, share
+        Records that are suppressed there, and their share (of records, or of weights).
+    classes
+        Classes that are released.
+    """
+
+    levels: Mapping[str, int]
+    value: float
+    safe: bool
+    suppressed: int
+    share: float
+    classes: int
+
+
+@dataclass(frozen=True, repr=False)
+class Lattice(Result):
+    """What a search found, and the way to look at any other node.
+
+    ``best`` is the best safe node, ``ties`` all nodes as good as it, itself included; ``proven`` says whether
+    no node can be better, ``gap`` by what share of its value one may be, ``bound`` the value below which none lies.
+    """
+
+    task: Task = None  # type: ignore[assignment]
+    judged: Mapping[Levels, Node] = None  # type: ignore[assignment]
+    proven: bool = False
+    gap: float = 0.0
+    bound: float = 0.0
+    utility: str = "loss"
+    weights: str = "records"
+    frame: Any = field(init=False, repr=False, default=None)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Return the keys, in the order of the lattice's axes."""
+        return self.task.problem.keys
+
+    @property
+    def n_nodes(self) -> int:
+        """Return the number of nodes."""
+        return self.task.problem.n_nodes
+
+    @cached_property
+    def best(self) -> LatticeNode:
+        """Return the best safe node; among equals the one with the lowest levels."""
+        return self.ties[0]
+
+    @cached_property
+    def ties(self) -> tuple[LatticeNode, ...]:
+        """Return the safe nodes that are as good as the best, itself included."""
+        safe = [n for n in self.judged.values() if n.safe]
+        least = min(n.value for n in safe)
+        equal = [n for n in safe if n.value <= least + TIE]
+        equal.sort(key=lambda n: (sum(n.levels), n.levels))
+        return tuple(self.named(n) for n in equal)
+
+    def top(self, n: int = 10) -> tuple[LatticeNode, ...]:
+        """Return the best safe nodes that were judged, best first."""
+        safe = [node for node in self.judged.values() if node.safe]
+        safe.sort(key=lambda node: (node.value, sum(node.levels), node.levels))
+        return tuple(self.named(node) for node in safe[:n])
+
+    def at(self, levels: Mapping[str, int] | Sequence[int]) -> LatticeNode:
+        """Return any node, judged now if it was not before."""
+        problem = self.task.problem
+        chosen = place_levels(levels, self.keys, problem.low, problem.high)
+        if chosen not in self.judged:
+            return self.named(self.task.judge(problem.raise_state(problem.base, chosen)[0]))
+        return self.named(self.judged[chosen])
+
+    @cached_property
+    def every(self) -> tuple[Node, ...]:
+        """Return every node, or those that were judged where there are too many."""
+        if self.n_nodes > WHOLE:
+            return tuple(self.judged.values())
+        return tuple(walk(self.task, lambda _: None))
+
+    @cached_property
+    def n_safe(self) -> int | None:
+        """Return how many nodes are safe; None where there are too many nodes to ask each."""
+        return None if self.n_nodes > WHOLE else sum(node.safe for node in self.every)
+
+    def plot(self) -> Chart:
+        """Return the lattice: nodes by height and value, the safe region apart, the best marked."""
+        rows = [
+            (sum(n.levels), n.value, n.safe, n.levels == tuple(self.best.levels.values()))
+            for n in self.every
+        ]
+        value = f"{self.utility.replace('_', ' ')} (lower is better)"
+        return draw_lattice(rows, keys=self.keys, value=value, nodes=self.n_nodes)
+
+    def charts(self) -> Iterable[Chart]:
+        """Return the chart of the lattice."""
+        return (self.plot(),)
+
+    def named(self, node: Node) -> LatticeNode:
+        """Return a node with its levels by key."""
+        levels = dict(zip(self.keys, node.levels, strict=True))
+        told = (node.value, node.safe, node.suppressed, node.share, node.classes)
+        return LatticeNode(levels, *told)
+
+
+def node_table(lattice: Lattice) -> nw.DataFrame[Any]:
+    """Return one row per node, best first: levels, whether it is safe, value, suppressed records, classes.
+
+    Where there are too many nodes to ask each, the rows are those that the search judged.
+    """
+    nodes = sorted(lattice.every, key=lambda n: (not n.safe, n.value, n.levels))
+    levels = np.array([n.levels for n in nodes]).reshape(len(nodes), len(lattice.keys))
+    table: dict[str, Any] = {k: levels[:, j] for j, k in enumerate(lattice.keys)}
+    for name in ("safe", "value", "suppressed", "share", "classes"):
+        table[free_name(name, table)] = [getattr(n, name) for n in nodes]
+    return nw.from_native(pa.table(table), eager_only=True)
+
+
+# The table is made when it is first asked for: most searches need only the best node.
+Lattice.frame = cached_property(node_table)
+Lattice.frame.__set_name__(Lattice, "frame")
+
+
+def place_levels(
+    levels: Mapping[str, int] | Sequence[int], keys: Sequence[str], low: Levels, high: Levels
+) -> Levels:
+    """Return levels in the order of the keys, or say what is wrong with them."""
+    if isinstance(levels, Mapping):
+        strange = [k for k in levels if k not in keys]
+        if strange:
+            raise InputError(
+                f"the lattice has no key {strange[0]!r}; its keys are {', '.join(keys)}"
+            )
+        given = [int(levels.get(k, low[j])) for j, k in enumerate(keys)]
+    else:
+        given = [int(level) for level in levels]
+    if len(given) != len(keys):
+        raise InputError(f"give one level for each of the {len(keys)} keys (got {len(given)})")
+    for key, level, least, most in zip(keys, given, low, high, strict=True):
+        if not least <= level <= most:
+            raise InputError(f"key {key!r} has levels {least} to {most} here (got {level})")
+    return tuple(given)

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
+import pyarrow as pa
 from pydantic import BeforeValidator, Field, PlainSerializer, SkipValidation, WithJsonSchema
 
+from tacit.arrays import Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
+from tacit.data.hierarchies.intervals import text
 from tacit.data.microdata import Microdata
+from tacit.engine.codes import dense_ids, encode
 from tacit.errors import InputError, RoleMissing, SdcError
 from tacit.fields import ColumnName, IdentifierColumns, PositiveFloat, PositiveInt, Probability
-from tacit.records.classes.anonymise.class_values import Aggregate, aggregate_classes
 from tacit.records.classes.anonymise.evaluate import Task
-from tacit.records.classes.anonymise.models import register, sampling  # noqa: F401 - they register models
+from tacit.records.classes.anonymise.models.condition import Setting
+from tacit.records.classes.anonymise.models.population import KINDS
 from tacit.records.classes.anonymise.models.registry import (
-    Setting,
     claims_of,
+    further_groups,
     make_conditions,
     model_faults,
-    sensitive_columns,
 )
-from tacit.records.classes.anonymise.models.shares import further_groups
 from tacit.records.classes.anonymise.objectives import Entropy, Utility, make_objective
 from tacit.records.classes.anonymise.problem import build_problem
+from tacit.records.classes.class_values import columns_of_interest
 from tacit.registry import lookup
-from tacit.spec import Measure, Method
+from tacit.spec import Measure, Method, Role
+from tacit.stats.class_models import sum_by
 
+Aggregate = Literal["mean", "median", "interval"]
 Weights = Literal["records", "weighted_k", "weighted"]
 
 
@@ -106,6 +113,13 @@ class LatticeMethod(Method):
         description="end the search after this time instead; the answer may then differ from run to run",
     )
 
+    on_weight = "option"
+    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+    example: ClassVar[Mapping[str, Any]] = {
+        "models": [{"kind": "k_anonymity", "k": 2}],
+        "suppression": 0.2,
+    }
+
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns of importances and limits, and the target."""
         named = [*self.importance, *self.levels, *self.microaggregate]
@@ -114,43 +128,43 @@ class LatticeMethod(Method):
 
     def _faults(self, data: Microdata) -> list[SdcError]:
         """Add: models that cannot be aimed at, keys without hierarchy, limits that are no levels."""
-        found = super()._faults(data)
-        found += [
+        return [*super()._faults(data), *self.own_faults(data)]
+
+    def own_faults(self, data: Microdata) -> Iterator[SdcError]:
+        """Yield what is wrong with models, keys and limits."""
+        yield from [
             InputError(f"{self.kind}: {clause}.") for clause in model_faults(self.models, self.kind)
         ]
         if not self.models:
-            found.append(InputError(f"{self.kind}: give at least one model, e.g. KAnonymity(k=5)."))
+            yield InputError(f"{self.kind}: give at least one model, e.g. KAnonymity(k=5).")
         for model in self.models:
-            found += model.faults(data)
-        found += [
+            yield from model.faults(data)
+        yield from [
             RoleMissing(
                 f"{self.kind}: key {key!r} has no hierarchy. Give one, or tacit.hierarchy.flat() to allow suppression only."
             )
             for key in self.generalised(data)
             if key not in data.hierarchies
         ]
-        found += [InputError(f"{self.kind}: {clause}.") for clause in self.aggregate_faults(data)]
+        yield from [InputError(f"{self.kind}: {clause}.") for clause in self.aggregate_faults(data)]
         for key, (low, high) in self.levels.items():
             if key in data.hierarchies and not 0 <= low <= high <= data.hierarchy(key).height:
-                found.append(
-                    InputError(
-                        f"{self.kind}: levels of {key!r} must lie between 0 and {data.hierarchy(key).height}, "
-                        f"the lower first (got {low}, {high})."
-                    )
+                yield InputError(
+                    f"{self.kind}: levels of {key!r} must lie between 0 and {data.hierarchy(key).height}, "
+                    f"the lower first (got {low}, {high})."
                 )
         if self.weights != "records" and data.weight is None:
-            found.append(
-                RoleMissing(
-                    f"{self.kind}: weights={self.weights!r} needs a column with the weight role."
-                )
+            yield RoleMissing(
+                f"{self.kind}: weights={self.weights!r} needs a column with the weight role."
             )
         if (self.utility == "classification") != (self.target is not None):
-            found.append(
-                InputError(f"{self.kind}: utility 'classification' and target= go together.")
-            )
+            yield InputError(f"{self.kind}: utility 'classification' and target= go together.")
         if self.utility == "squared_error" and not self.numbers(data):
-            found.append(InputError(f"{self.kind}: utility 'squared_error' needs a numeric key."))
-        return found
+            yield InputError(f"{self.kind}: utility 'squared_error' needs a numeric key.")
+
+    def without_identifiers(self, data: Microdata) -> Microdata:
+        """Return the data without direct identifiers, unless they are kept."""
+        return data.drop(data.identifiers) if self.identifiers == "drop" else data
 
     def generalised(self, data: Microdata) -> tuple[str, ...]:
         """Return the keys that are generalised: all but those that get one value a class."""
@@ -161,38 +175,33 @@ class LatticeMethod(Method):
         schema = data.frame.collect_schema()
         return tuple(k for k in self.generalised(data) if schema[k].is_numeric())
 
-    def aggregate_faults(self, data: Microdata) -> list[str]:
-        """Return a clause for each key that cannot get one value a class."""
+    def aggregate_faults(self, data: Microdata) -> Iterator[str]:
+        """Yield a clause for each key that cannot get one value a class."""
         schema = data.frame.collect_schema()
         named = [c for c in self.microaggregate if c in data.columns]
-        found = [f"microaggregate={c!r} is no key" for c in named if c not in data.keys]
-        found += [
+        yield from [f"microaggregate={c!r} is no key" for c in named if c not in data.keys]
+        yield from [
             f"key {c!r} is not numeric, so that a class has no mean, median or interval of it"
             for c in named
             if c in data.keys and not schema[c].is_numeric()
         ]
-        found += [
+        yield from [
             f"key {c!r} is microaggregated and takes no importance or levels"
             for c in named
             if c in self.importance or c in self.levels
         ]
         homes = {c: [g for g in data.quasi.values() if c in g] for c in named}
-        found += [
+        yield from [
             f"key {c!r} is microaggregated and may stand in one quasi-identifier only"
             for c in named
             if len(homes[c]) > 1
         ]
         if any(all(c in self.microaggregate for c in group) for group in data.quasi.values()):
-            found.append("at least one key of a quasi-identifier must be left to form classes")
+            yield "at least one key of a quasi-identifier must be left to form classes"
         if self.microaggregate and any(m.kind == "lkc" for m in self.models):
-            found.append(
-                "lkc asks for sets of keys, whose classes have no one value; leave out microaggregate="
-            )
+            yield "lkc asks for sets of keys, whose classes have no one value; leave out microaggregate="
         if self.microaggregate and self.asks_register:
-            found.append(
-                "the people of a register are found by hierarchies; leave out microaggregate="
-            )
-        return found
+            yield "the people of a register are found by hierarchies; leave out microaggregate="
 
     def aggregate(self, data: Microdata) -> Microdata:
         """Return generalised data with one value a class of the keys that are microaggregated."""
@@ -208,7 +217,7 @@ class LatticeMethod(Method):
         if not self.asks_register:
             return None
         if people is None:
-            names = [m.kind for m in self.models if m.kind in register.KINDS]
+            names = [m.kind for m in self.models if m.kind in KINDS]
             raise InputError(
                 f"{self.kind}: {' and '.join(names)} counts the people of a population register: pass register=, or name "
                 "the file in the plan's register section."
@@ -219,16 +228,15 @@ class LatticeMethod(Method):
     @property
     def asks_register(self) -> bool:
         """Return True when a model counts the people of a register."""
-        return any(m.kind in register.KINDS for m in self.models)
+        return any(m.kind in KINDS for m in self.models)
 
     def pose(self, data: Microdata, people: Microdata | None = None) -> Task:
         """Return the search problem of some data, with a population register where a model asks for one."""
         people = self.checked_register(people)
         keys = self.generalised(data)
         quasi = {name: [c for c in group if c in keys] for name, group in data.quasi.items()}
-        extra = [
-            c for m in self.models if hasattr(m, "sensitive") for c in sensitive_columns(m, data)
-        ]
+        asked = [m.sensitive for m in self.models if hasattr(m, "sensitive")]
+        extra = [c for named in asked for c in columns_of_interest(data, named)]
         if self.target:
             extra.append(self.target)
         groups = {**quasi, **further_groups(self.models, data)}
@@ -247,11 +255,10 @@ class LatticeMethod(Method):
             weighted=weighted,
             values={c: problem.cells.keys[c].values for c in problem.sizes},
         )
-        conditions = tuple(make_conditions(self.models, setting))
-        names = list(groups)
-        everything = tuple(range(len(quasi)))
-        scopes = tuple(
-            everything if c.quasi is None else (names.index(c.quasi),) for c in conditions
+        names, everything = list(groups), tuple(range(len(quasi)))
+        conditions = tuple(
+            (c, everything if c.quasi is None else (names.index(c.quasi),))
+            for c in make_conditions(self.models, setting)
         )
         objective = make_objective(
             self.utility,
@@ -263,7 +270,7 @@ class LatticeMethod(Method):
         )
         if isinstance(objective, Entropy):
             problem = objective.placed_in(problem)
-        return Task(problem, conditions, objective, self.suppression, weighted, scopes)
+        return Task(problem, conditions, objective, self.suppression, weighted)
 
     def _claims_with(self, data: Microdata, result: Microdata, ctx: Context) -> Iterable[Claim]:
         return claims_of(
@@ -274,3 +281,79 @@ class LatticeMethod(Method):
             ctx.register if self.asks_register else None,
             ctx.details.get("levels"),
         )
+
+
+def aggregate_classes(
+    data: Microdata, keys: Sequence[str], how: Mapping[str, Aggregate], weight: str | None
+) -> Microdata:
+    """Return the data with each column of ``how`` replaced by one value in each class of the keys.
+
+    Missing values are left out; a class that has no others stays missing. ``weight`` names the column by
+    which means and medians are weighted.
+    """
+    if not how:
+        return data
+    table = data.to_arrow(list(dict.fromkeys([*keys, *how, *([weight] if weight else [])])))
+    coded = [encode(table.column(k)) for k in keys]
+    classes, count = dense_ids([c.codes for c in coded], [c.size for c in coded])
+    amounts = np.ones(table.num_rows)
+    if weight is not None:
+        amounts = table.column(weight).to_numpy(zero_copy_only=False).astype(np.float64)
+        # In a class without any weight all records count the same.
+        amounts = np.where(sum_by(classes, amounts, count)[classes] > 0, amounts, 1.0)
+    columns = {}
+    for name, wanted in how.items():
+        column = table.column(name)
+        x = column.to_numpy(zero_copy_only=False).astype(np.float64)
+        known = ~np.isnan(x)
+        # Sorted by value, sums do not depend on the order of the records.
+        order = np.lexsort([amounts, x, classes])
+        order = order[known[order]]
+        whole = pa.types.is_integer(column.type)
+        found = summarise(classes[order], x[order], amounts[order], count, wanted, whole)
+        columns[name] = found.take(pa.array(classes))
+    return data.replace(columns)
+
+
+def summarise(
+    classes: Ints, x: Floats, amounts: Floats, count: int, how: Aggregate, whole: bool
+) -> pa.Array:
+    """Return one value a class, null where it has none; rows ascend by class and value."""
+    if not len(classes):
+        return pa.nulls(count, pa.string() if how == "interval" else pa.float64())
+    begins = np.flatnonzero(np.diff(classes, prepend=-1))
+    present = classes[begins]
+    ends = np.append(begins[1:], len(classes))
+    place = np.full(count, -1, dtype=np.int64)
+    place[present] = np.arange(len(present))
+    if how == "interval":
+        spans = [span(a, b, whole) for a, b in zip(x[begins], x[ends - 1], strict=True)]
+        values = pa.array(spans, pa.string())
+    elif how == "mean":
+        sums = np.add.reduceat(amounts * x, begins) / np.add.reduceat(amounts, begins)
+        # Rounding must not carry a mean out of its class.
+        values = pa.array(np.clip(sums, x[begins], x[ends - 1]))
+    else:
+        values = pa.array(middle(x, amounts, begins, ends))
+    return values.take(pa.array(place, mask=place < 0))
+
+
+def middle(x: Floats, amounts: Floats, begins: Ints, ends: Ints) -> Floats:
+    """Return the median of each class: the mean of the values on both sides of half the weight."""
+    total = np.cumsum(amounts)
+    before = total[begins] - amounts[begins]
+    half = before + (total[ends - 1] - before) / 2
+    room = 1e-12 * max(float(total[-1]), 1.0)
+    low = np.minimum(np.searchsorted(total, half - room), ends - 1)
+    high = np.minimum(np.searchsorted(total, half + room), ends - 1)
+    return np.asarray((x[low] + x[high]) / 2)
+
+
+def span(low: float, high: float, whole: bool) -> str:
+    """Return an interval as text, both ends in it; a single value as itself."""
+    first, last = (text(Decimal(repr(int(v) if whole else float(v)))) for v in (low, high))
+    if low == high:
+        return first
+    if not whole:
+        return f"[{first}, {last}]"
+    return f"{first} to {last}" if low < 0 else f"{first}-{last}"

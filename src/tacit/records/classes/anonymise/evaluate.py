@@ -1,55 +1,51 @@
-"""One node: which classes can be kept, what is suppressed, and what the node costs."""
+"""One node: which classes can be kept, what is suppressed, and what the node costs.
+
+The fewest records are suppressed until limits on the file as a whole hold. A limit is linear when each released class bears a load and the loads of all must not sum to more than 0: the mean risk
+is at most r when classes of n records, of risk x each, bear n (x - r). Suppressing the classes that cost least such that
+every sum holds is a knapsack problem. Classes of the same cost and loads are one kind, and few kinds are left.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
-from tacit.records.classes.anonymise.fewest import choose_cheapest, choose_fewest
 from tacit.records.classes.anonymise.grouping import merge_classes
-from tacit.records.classes.anonymise.models.registry import TOLERANCE, Condition, View
+from tacit.records.classes.anonymise.models.condition import TOLERANCE, Condition, View
 from tacit.records.classes.anonymise.objectives import Objective
 from tacit.records.classes.anonymise.problem import Levels, Problem, State
+from tacit.solve.highs import Highs
+from tacit.solve.model import LinearModel
 
 #: Prices closer than this are the same.
 NEARLY = 1e-9
 
 
+Scoped = tuple[Condition, tuple[int, ...]]
+
+
 @dataclass(frozen=True)
 class Node:
-    """One node of the lattice.
-
-    Attributes
-    ----------
-    levels
-        The level of each key.
-    safe
-        True when every model holds once at most the allowed records are suppressed.
-    value
-        What the node costs in the objective; lower is better.
-    suppressed
-        Records that must be suppressed there.
-    share
-        Their share, of records or of weights.
-    classes
-        Classes that are kept.
-    exact
-        False when other classes might be suppressed instead and be fewer records.
-    least
-        A value that no suppression undercuts there; what it costs where ``exact``.
-    """
+    """One node of the lattice."""
 
     levels: Levels
+    #: True when every model holds once at most the allowed records are suppressed.
     safe: bool
+    #: What the node costs in the objective; lower is better.
     value: float
+    #: Records that must be suppressed there, and their share, of records or of weights.
     suppressed: int
     share: float
+    #: Classes that are kept.
     classes: int
+    #: False when other classes might be suppressed instead and be fewer records.
     exact: bool = True
+    #: A value that no suppression undercuts there; what it costs where ``exact``.
     least: float = -math.inf
 
 
@@ -70,14 +66,12 @@ class Task:
     """A problem with what makes it safe, what it costs, and how much may be suppressed."""
 
     problem: Problem
-    conditions: tuple[Condition, ...]
+    #: Conditions, each with the quasi-identifiers, by position, that it is about.
+    conditions: tuple[Scoped, ...]
     objective: Objective
     suppression: float
     #: Sums of weights count for the suppression limit.
     weighted: bool
-    #: For each condition: the quasi-identifiers, by position, that it is about.
-    scopes: tuple[tuple[int, ...], ...]
-    names: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def limit(self) -> float:
@@ -86,38 +80,27 @@ class Task:
         return self.suppression * total + TOLERANCE * total
 
     @property
-    def keeping(self) -> tuple[tuple[Condition, tuple[int, ...]], ...]:
+    def keeping(self) -> tuple[Scoped, ...]:
         """Return the conditions by which records that pass stay passing as keys climb."""
-        return tuple((c, s) for c, s in self.scoped() if c.keeps)
+        return tuple((c, s) for c, s in self.conditions if c.keeps)
 
     @property
     def is_monotone(self) -> bool:
         """Return True when all nodes above a safe one are safe."""
-        if all(c.keeps for c in self.conditions):
+        if all(c.keeps for c, _ in self.conditions):
             return True
         nothing = self.limit < 1 if not self.weighted else self.suppression == 0
-        return nothing and all(c.merges for c in self.conditions)
-
-    def scoped(self) -> list[tuple[Condition, tuple[int, ...]]]:
-        """Return each condition with the quasi-identifiers that it is about."""
-        return list(zip(self.conditions, self.scopes, strict=True))
-
-    def survivors(
-        self, state: State, *, keeping: bool = False, among: Flags | None = None
-    ) -> Flags:
-        """Return the classes that can be kept; ``keeping`` asks only conditions that climbing preserves.
-
-        ``among`` names the classes that are kept so far, by default all.
-        """
-        return self.keep(state, keeping=keeping, among=among).alive
+        return nothing and all(c.merges for c, _ in self.conditions)
 
     def keep(self, state: State, *, keeping: bool = False, among: Flags | None = None) -> Kept:
         """Return the classes that can be kept, and whether they are known to be the most.
 
+        ``keeping`` asks only conditions that climbing preserves; ``among`` names the classes that are kept so far, by
+        default all.
         Suppressing a class for one quasi-identifier, or for a model that compares with the whole, can push
         another class out, so the rules are applied until nothing changes.
         """
-        asked = list(self.keeping) if keeping else self.scoped()
+        asked = self.keeping if keeping else self.conditions
         overall = [(c, s) for c, s in asked if c.overall]
         local = [(c, s) for c, s in asked if not c.overall]
         start = np.ones(len(state), dtype=bool) if among is None else among
@@ -135,9 +118,7 @@ class Task:
         too_many = float(state.amounts(self.weighted).min(initial=math.inf)) > self.limit
         return Kept(alive, exact or nothing or too_many, passing)
 
-    def passing(
-        self, state: State, start: Flags, local: Sequence[tuple[Condition, tuple[int, ...]]]
-    ) -> tuple[Flags, bool]:
+    def passing(self, state: State, start: Flags, local: Sequence[Scoped]) -> tuple[Flags, bool]:
         """Return classes of which no others can be kept, and whether all of them can.
 
         A class that fails by itself is out. Where quasi-identifiers overlap, classes of one are parts of several classes of
@@ -149,9 +130,7 @@ class Task:
             return self.settle(state, start, safe), len(safe) == len(alone)
         return self.settle(state, start, alone), True
 
-    def settle(
-        self, state: State, alive: Flags, local: Sequence[tuple[Condition, tuple[int, ...]]]
-    ) -> Flags:
+    def settle(self, state: State, alive: Flags, local: Sequence[Scoped]) -> Flags:
         """Suppress classes that fail by themselves until none does."""
         once = len(self.problem.groups) == 1 and not any(c.relative for c, _ in local)
         while True:
@@ -169,7 +148,7 @@ class Task:
                 return alive
 
     def meet_overall(
-        self, state: State, alive: Flags, overall: Sequence[tuple[Condition, tuple[int, ...]]]
+        self, state: State, alive: Flags, overall: Sequence[Scoped]
     ) -> tuple[Flags, bool]:
         """Suppress classes until the conditions on the whole hold; say whether these are known to be the fewest records."""
         pairs = [(c, group) for c, scope in overall for group in scope]
@@ -250,19 +229,15 @@ class Task:
         """Return what a node is worth."""
         kept = self.keep(state)
         alive = kept.alive
-        gone = ~alive
-        records = int(state.n[gone].sum())
-        amount = float(state.amounts(self.weighted)[gone].sum())
+        amount = float(state.amounts(self.weighted)[~alive].sum())
         total = self.problem.total(self.weighted)
         value = self.objective.value(self.problem, state, alive)
-        least = value
-        if not kept.exact:
-            least = self.least_value(state, kept.passing)
+        least = value if kept.exact else self.least_value(state, kept.passing)
         return Node(
             levels=state.levels,
             safe=amount <= self.limit and (bool(alive.any()) or self.nothing_is_safe(state)),
             value=value,
-            suppressed=records,
+            suppressed=int(state.n[~alive].sum()),
             share=amount / total if total else 0.0,
             classes=int(alive.sum()),
             exact=kept.exact,
@@ -282,7 +257,7 @@ class Task:
         nobody = np.zeros(len(state), dtype=bool)
         return all(
             c.holds(self.view(state, group, nobody)[0])
-            for c, scope in self.scoped()
+            for c, scope in self.conditions
             if c.overall
             for group in scope
         )
@@ -310,10 +285,10 @@ def pick_cheapest(amounts: Floats, loads: Floats, price: Floats, gone: Flags) ->
     # No more records may go than did: one more limit on the whole.
     records = amounts[gone].sum() * (1 + TOLERANCE)
     excess = np.append(kinds[2:] @ count, -records)
-    found = choose_cheapest(kinds[1], np.vstack([kinds[2:], -kinds[0]]), count, excess)
+    found = solve_program(kinds[1], np.vstack([kinds[2:], -kinds[0]]), count, excess)
     if found is None:
         return gone, False
-    cheapest = take_from_kinds(found, of, count, price)
+    cheapest = take_from_kinds(found.number, of, count, price)
     if price[cheapest].sum() >= price[gone].sum():
         return gone, True
     holds = (loads[:, ~cheapest].sum(axis=1) <= NEARLY).all()
@@ -336,3 +311,111 @@ def bound_price(amounts: Floats, price: Floats, records: float) -> float:
     before = np.cumsum(amounts[order]) - amounts[order]
     part = np.clip((records - before) / np.maximum(amounts[order], 1e-300), 0.0, 1.0)
     return float(part @ price[order])
+
+
+#: Kinds of classes, and nodes of the search tree, up to which the integer program is solved.
+KINDS, NODES = 2_000, 2_000
+#: Room for what adding up loads loses.
+SLIGHT = 1e-9
+
+
+@dataclass(frozen=True)
+class Fewest:
+    """How many classes of each kind go, and whether no other choice costs less."""
+
+    number: Ints
+    proven: bool
+
+
+def choose_fewest(cost: Floats, loads: Floats, count: Ints) -> Fewest:
+    """Return how many classes of each kind to suppress so that no sum of loads is above 0.
+
+    A class of a kind costs its records, or their weight; ``loads`` has one row for each limit.
+    """
+    excess = loads @ count
+    if len(loads) == 1:
+        found = choose_for_one(cost, loads[0], count, float(excess[0]))
+        if found.proven:
+            return found
+    else:
+        found = Fewest(np.where((loads > 0).any(axis=0), count, 0), False)
+    return solve_program(cost, loads, count, excess) or found
+
+
+def choose_for_one(cost: Floats, load: Floats, count: Ints, excess: float) -> Fewest:
+    """Return the choice for one limit: the best by load for its cost, proven where a bound meets it."""
+    use = np.flatnonzero(load > 0)
+    by_cost = use[np.lexsort([-load[use], cost[use]])]
+    if (np.diff(load[by_cost]) <= 0).all():
+        # The cheapest classes also bear most: as few as possible of them are the best choice.
+        return Fewest(take_in_order(load, count, by_cost, excess), True)
+    order = use[np.lexsort([-cost[use], -load[use] / np.maximum(cost[use], 1e-300)])]
+    number = fill_up(cost, load, count, order, excess)
+    least = bound_cost(cost, load, count, order, excess)
+    if bool((cost == np.rint(cost)).all()):
+        least = np.ceil(least - SLIGHT * max(least, 1.0))
+    return Fewest(number, float(cost @ number) <= least * (1 + SLIGHT))
+
+
+def take_in_order(load: Floats, count: Ints, order: Ints, excess: float) -> Ints:
+    """Return as few classes as make up for the excess, in an order."""
+    number = np.zeros_like(count)
+    for kind in order.tolist():
+        if excess <= SLIGHT:
+            break
+        number[kind] = min(int(count[kind]), int(np.ceil(excess / load[kind] - SLIGHT)))
+        excess -= number[kind] * load[kind]
+    return number
+
+
+def fill_up(cost: Floats, load: Floats, count: Ints, order: Ints, excess: float) -> Ints:
+    """Return classes in an order without going beyond the excess, and then the cheapest that make up for the rest."""
+    number = np.zeros_like(count)
+    for kind in order.tolist():
+        number[kind] = min(int(count[kind]), int(max(excess, 0.0) / load[kind] + SLIGHT))
+        excess -= number[kind] * load[kind]
+    while excess > SLIGHT:
+        left = order[number[order] < count[order]]
+        enough = left[load[left] >= excess - SLIGHT]
+        if len(enough):
+            kind = int(enough[np.argmin(cost[enough])])
+        else:
+            kind = int(left[np.argmax(load[left])])
+        number[kind] += 1
+        excess -= load[kind]
+    return number
+
+
+def bound_cost(cost: Floats, load: Floats, count: Ints, order: Ints, excess: float) -> float:
+    """Return the cost when parts of classes could be suppressed: no choice costs less."""
+    total = 0.0
+    for kind in order.tolist():
+        if excess <= SLIGHT:
+            break
+        taken = min(float(count[kind]), excess / load[kind])
+        total += taken * cost[kind]
+        excess -= taken * load[kind]
+    return total
+
+
+def solve_program(cost: Floats, loads: Floats, count: Ints, excess: Floats) -> Fewest | None:
+    """Return the classes of each kind that cost least and make up for the excess, or None where the search was cut off.
+
+    Costs are any numbers; the integer program is left out where kinds are too many.
+    """
+    if len(cost) > KINDS:
+        return None
+    scale = np.maximum(np.abs(loads).max(axis=1), 1e-300)
+    model = LinearModel.of(
+        cost,
+        sparse.csc_array(loads / scale[:, None]),
+        excess / scale,
+        np.inf,
+        0.0,
+        count.astype(np.float64),
+        integer=np.ones(len(cost), dtype=bool),
+    )
+    solved = Highs(model, options={"mip_max_nodes": NODES}).solve(gap=0.0)
+    if solved.state != "optimal" or solved.x is None:
+        return None
+    return Fewest(np.rint(solved.x).astype(np.int64), True)

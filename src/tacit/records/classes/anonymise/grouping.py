@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tacit.arrays import Floats, Ints
 from tacit.engine.coded import combine_codes
 from tacit.numerics.kernels import Kernels
+from tacit.stats.class_models import sum_by
 
 Codes = npt.NDArray[np.int32]
 
@@ -89,11 +90,6 @@ def price_rows(codes: Any, starts: Any, prices: Any, total: Any) -> None:
 
 
 KERNELS = Kernels(globals(), hash_rows, merge_rows, price_rows)
-
-
-def sum_by(ids: Ints, amounts: Floats, count: int) -> Floats:
-    """Return the sum of the amounts of each group."""
-    return np.bincount(ids, weights=amounts, minlength=count).astype(np.float64)
 
 
 class Merged(NamedTuple):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -20,7 +21,6 @@ from tacit.errors import Infeasible, InputError
 from tacit.records.classes.anonymise.base import LatticeMethod
 from tacit.records.classes.anonymise.evaluate import Task
 from tacit.records.classes.anonymise.grouping import Codes, merge_classes
-from tacit.records.classes.anonymise.iterate import part_of, run_rounds
 from tacit.records.classes.anonymise.mixed import (
     Release,
     Words,
@@ -32,17 +32,16 @@ from tacit.records.classes.anonymise.mixed import (
 from tacit.records.classes.anonymise.mondrian import has_intervals, partition
 from tacit.records.classes.anonymise.objectives import COUNTED, WORDS, Entropy
 from tacit.records.classes.anonymise.problem import Problem, State, Values, sum_moments
-from tacit.records.classes.anonymise.search.boxes import Limits
-from tacit.records.classes.anonymise.search.choose import search_lattice
-from tacit.records.classes.anonymise.search.local import gap_of
+from tacit.records.classes.anonymise.search import Limits, gap_of, search_lattice, search_soon
 from tacit.records.classes.anonymise.specialise import Specialiser
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Role
 
 Way = Literal["iterative", "top_down", "mondrian", "mondrian_relaxed"]
 #: What a lattice run pays for a record that it leaves to the next; each makes one series of runs.
 PRICES = (1.0, 0.25, 0.1)
+#: Runs after which the rest is left as it is, and the share of what it was given that a run must release.
+RUNS, LEAST = 20, 0.02
 #: The share of the effort that one of the later runs may take, and the nodes that it may judge in any case.
 SHARE, NODES = 0.004, 30
 
@@ -102,13 +101,7 @@ class LocalRecode(LatticeMethod):
         description="lattice runs on what was suppressed; specialising from the top; or cuts at medians",
     )
 
-    on_weight = "option"
-    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
-    example: ClassVar[Mapping[str, Any]] = {
-        "models": [{"kind": "k_anonymity", "k": 2}],
-        "suppression": 0.2,
-    }
     techniques: ClassVar[tuple[str, ...]] = ("generalise values (cell)", "suppression (tuple)")
 
     def prepare(self, data: Microdata) -> Microdata:
@@ -149,10 +142,7 @@ class LocalRecode(LatticeMethod):
         task = self.pose(data)
         if not task.problem.records:
             raise InputError("local_recode: there are no records.")
-
-        def tick(share: float) -> None:
-            ctx.tick("recoding", share)
-
+        tick = partial(ctx.tick, "recoding")
         limits = Limits(self.effort * 1e6, self.seconds)
         found = search_lattice(task, limits, 1, tick)
         best = found.incumbent
@@ -163,101 +153,54 @@ class LocalRecode(LatticeMethod):
             )
         words = list_words(task, data.hierarchies)
         state, ids = task.problem.raise_state(task.problem.base, best.levels)
-        kept = task.survivors(state)[ids]
+        kept = task.keep(state).alive[ids]
         if self.method == "mondrian_relaxed":
             task, row_of = by_record(task, data, self.numbers(data))
             kept = kept[row_of]
-        rows = task.problem.base
-        every = np.tile(np.array(best.levels, dtype=np.int32), (len(rows), 1))
-        start = judge_release(
-            task, rows, words, climb_words(words, rows.codes, task.problem.low, every), kept
-        )
+        every = np.tile(np.array(best.levels, dtype=np.int32), (len(kept), 1))
+        begin = Start(task, words, kept, every, tick)
+        start = begin.judge(every, kept)
         assert start is not None, "a safe node is a safe release"
         candidates: list[tuple[str, Release | None]] = [("global", start)]
         if self.method == "iterative":
-            candidates += self.iterate(task, words, kept, every, tick)
-        elif self.method == "top_down":
-            candidates += self.specialise(task, words, kept, every, tick)
+            part = limits.part(SHARE)
+            part = replace(part, work=max(part.work, NODES * len(kept)))
+            candidates += [("iterative", release) for release in begin.run_again(part)]
+        if self.method in ("iterative", "top_down"):
+            candidates += [("top_down", release) for release in begin.specialise()]
         else:
-            candidates.append((self.method, self.cut(data, task, words, numeric, tick)))
+            relaxed, by_count = self.method == "mondrian_relaxed", self.utility == "entropy"
+            cut = partition(
+                task, data.hierarchies, words, numeric, tick, by_count=by_count, relaxed=relaxed
+            )
+            candidates.append((self.method, cut))
         able = [(name, r) for name, r in candidates if r is not None]
         chosen, release = min(able, key=lambda c: c[1].value)
         hierarchical = not self.method.startswith("mondrian")
-        bound = least_value(task, words, rows) if hierarchical else 0.0
-        return self.report(task, release, start.value, chosen, bound, found.bound == np.inf)
-
-    def report(
-        self,
-        task: Task,
-        release: Release,
-        global_value: float,
-        chosen: str,
-        bound: float,
-        proven: bool,
-    ) -> Recoding:
-        """Return what was found, with its numbers and what they mean."""
         names = [" ".join(m.kind.split("_")) for m in self.models]
+        bound = least_value(task, words, task.problem.base) if hierarchical else 0.0
+        known = f"no release lies below {bound:.3g}." if bound else "no bound is known."
         return Recoding(
             kind=self.kind,
             title=f"Local recoding for {', '.join(names)}",
             value=release.value,
             numbers={
                 f"{self.utility} record by record": release.value,
-                f"{self.utility} of whole columns": global_value,
+                f"{self.utility} of whole columns": start.value,
                 "chosen": chosen,
                 "records suppressed": release.suppressed,
                 "share suppressed": release.share,
                 "classes": release.classes,
             },
             frame=key_table(task, release),
-            explanation=f"Value: {WORDS[self.utility]}. {COUNTED[self.weights]} The method is a heuristic; "
-            + (f"no release lies below {bound:.3g}." if bound else "no bound is known."),
+            explanation=f"Value: {WORDS[self.utility]}. {COUNTED[self.weights]} The method is a heuristic; {known}",
             release=release,
-            global_value=global_value,
+            global_value=start.value,
             chosen=chosen,
             bound=bound,
-            proven=proven,
+            proven=found.bound == np.inf,
             task=task,
         )
-
-    def iterate(
-        self,
-        task: Task,
-        words: tuple[Words, ...],
-        kept: Flags,
-        levels: Codes,
-        tick: Callable[[float], None],
-    ) -> list[tuple[str, Release | None]]:
-        """Return the releases of each series of lattice runs, specialised further."""
-        problem = task.problem
-        work = max(self.effort * 1e6 * SHARE, NODES * len(problem.base))
-        part = Limits(work, None if self.seconds is None else self.seconds * SHARE)
-        made: list[tuple[str, Release | None]] = []
-        for price in PRICES:
-            rounds = run_rounds(task, part, price, tick)
-            if rounds is None:
-                continue
-            codes = climb_words(words, problem.base.codes, problem.low, rounds.levels)
-            made.append(("iterative", judge_release(task, problem.base, words, codes, rounds.kept)))
-            made.append(("iterative", refine(task, words, rounds.kept, rounds.levels, tick)))
-        return made + self.specialise(task, words, kept, levels, tick)
-
-    def specialise(
-        self,
-        task: Task,
-        words: tuple[Words, ...],
-        kept: Flags,
-        levels: Codes,
-        tick: Callable[[float], None],
-    ) -> list[tuple[str, Release | None]]:
-        """Return the releases that specialising leads to, from the top and from the best whole columns."""
-        rows = task.problem.base
-        top = np.tile(np.array(task.problem.high, dtype=np.int32), (len(rows), 1))
-        everything = np.ones(len(rows), dtype=bool)
-        return [
-            ("top_down", refine(task, words, everything, top, tick)),
-            ("top_down", refine(task, words, kept, levels, tick)),
-        ]
 
     def cut_keys(self, data: Microdata) -> tuple[str, ...]:
         """Return the keys that Mondrian cuts: numbers without hierarchy, or with one of intervals.
@@ -272,24 +215,8 @@ class LocalRecode(LatticeMethod):
             and (k not in data.hierarchies or has_intervals(data.hierarchy(k)))
         )
 
-    def cut(
-        self,
-        data: Microdata,
-        task: Task,
-        words: tuple[Words, ...],
-        numeric: Sequence[str],
-        tick: Callable[[float], None],
-    ) -> Release | None:
-        """Return the release of Mondrian."""
-        relaxed = self.method == "mondrian_relaxed"
-        by_count = self.utility == "entropy"
-        return partition(
-            task, data.hierarchies, words, numeric, tick, by_count=by_count, relaxed=relaxed
-        )
-
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
-        if self.identifiers == "drop":
-            data = data.drop(data.identifiers)
+        data = self.without_identifiers(data)
         found = self.search(data, context=ctx)
         release, keys = found.release, found.task.problem.keys
         table = data.to_arrow(keys)
@@ -328,34 +255,145 @@ class LocalRecode(LatticeMethod):
         return result.materialise()
 
 
-def refine(
-    task: Task,
-    words: tuple[Words, ...],
-    kept: Flags,
-    levels: Codes,
-    tick: Callable[[float], None],
-) -> Release | None:
-    """Return a release with every class specialised as far as it can be.
+@dataclass(frozen=True)
+class Start:
+    """What every way of recoding starts from: the best whole columns, and the rows that they keep."""
 
-    The rows that were not kept form one more class at the highest levels, where the models allow that.
+    task: Task
+    words: tuple[Words, ...]
+    kept: Flags
+    levels: Codes
+    tick: Callable[[float], None]
+
+    def judge(self, levels: Codes, kept: Flags) -> Release | None:
+        """Return what it is worth to release some rows at levels of their own."""
+        problem = self.task.problem
+        codes = climb_words(self.words, problem.base.codes, problem.low, levels)
+        return judge_release(self.task, problem.base, self.words, codes, kept)
+
+    def run_again(self, limits: Limits) -> Iterator[Release | None]:
+        """Yield the releases of each series of lattice runs, as they are and specialised further."""
+        for price in PRICES:
+            rounds = run_rounds(self.task, limits, price, self.tick)
+            if rounds is not None:
+                yield self.judge(rounds.levels, rounds.kept)
+                yield self.refine(rounds.kept, rounds.levels)
+
+    def specialise(self) -> Iterator[Release | None]:
+        """Yield the releases that specialising leads to, from the top and from the best whole columns."""
+        top = np.tile(np.array(self.task.problem.high, dtype=np.int32), (len(self.kept), 1))
+        yield self.refine(np.ones(len(self.kept), dtype=bool), top)
+        yield self.refine(self.kept, self.levels)
+
+    def refine(self, kept: Flags, levels: Codes) -> Release | None:
+        """Return a release with every class specialised as far as it can be.
+
+        The rows that were not kept form one more class at the highest levels, where the models allow that.
+        """
+        task = self.task
+        high = np.array(task.problem.high, dtype=np.int32)
+        starting = np.where(kept[:, None], levels, high)
+        for included in (np.ones(len(kept), dtype=bool), kept):
+            places = np.flatnonzero(included)
+            part = part_of(task, places, task.suppression)
+            down = Specialiser(part, self.words, self.tick, partial=True)
+            classes = down.start(starting[places], apart=~kept[places])
+            added = np.bincount(classes.group[~kept[places]], minlength=len(classes.levels)) > 0
+            good = down.passes(np.arange(len(places)), classes.group, len(classes.levels))
+            if added.any() and not good[added].all():
+                continue
+            done = down.run(classes)
+            chosen = starting.copy()
+            chosen[places] = done.levels[done.group]
+            return self.judge(chosen, included)
+        return None
+
+
+class Rounds:
+    """Lattice runs on what the runs before suppressed: the level of each row in each key, and who released it.
+
+    ``run`` is -1 for rows that no run released.
     """
-    problem, rows = task.problem, task.problem.base
-    starting = np.where(kept[:, None], levels, np.array(problem.high, dtype=np.int32))
-    for included in (np.ones(len(kept), dtype=bool), kept):
-        places = np.flatnonzero(included)
-        part = part_of(task, places, task.suppression)
-        down = Specialiser(part, words, tick, partial=True)
-        classes = down.start(starting[places], apart=~kept[places])
-        added = np.bincount(classes.group[~kept[places]], minlength=len(classes.levels)) > 0
-        good = down.passes(np.arange(len(places)), classes.group, len(classes.levels))
-        if added.any() and not good[added].all():
-            continue
-        done = down.run(classes)
-        chosen = starting.copy()
-        chosen[places] = done.levels[done.group]
-        codes = climb_words(words, rows.codes, problem.low, chosen)
-        return judge_release(task, rows, words, codes, included)
-    return None
+
+    def __init__(self, task: Task, limits: Limits, tick: Callable[[float], None]) -> None:
+        self.task, self.limits, self.tick = task, limits, tick
+        base = task.problem.base
+        self.levels = np.zeros(base.codes.shape, dtype=np.int32)
+        self.run = np.full(len(base), -1, dtype=np.int64)
+
+    @property
+    def kept(self) -> Flags:
+        """Return the rows that are released."""
+        return self.run >= 0
+
+    @property
+    def left(self) -> float:
+        """Return how many records, or how much weight, no run released."""
+        return float(self.task.problem.base.amounts(self.task.weighted)[~self.kept].sum())
+
+    def release(self, run: int, suppression: float, price: float = 1.0) -> bool:
+        """Release what the best node for the rest keeps; return False when no node is safe.
+
+        ``price`` is what is paid for a record that is left to the next run, as a share of the cost of suppressing it:
+        the lower, the finer are the first releases.
+        """
+        task, rest = self.task, np.flatnonzero(~self.kept)
+        part = part_of(task, rest, suppression)
+        objective = replace(task.objective, suppress=task.objective.suppress * price)
+        part = replace(part, objective=objective)
+        best = search_soon(part, self.limits, self.tick).incumbent
+        if best is None:
+            return False
+        state, ids = part.problem.raise_state(part.problem.base, best.levels)
+        kept = rest[part.keep(state).alive[ids]]
+        self.levels[kept] = best.levels
+        self.run[kept] = run
+        return True
+
+
+def run_rounds(
+    task: Task, limits: Limits, price: float, tick: Callable[[float], None]
+) -> Rounds | None:
+    """Return the releases of all runs; None when the rest cannot be brought within the suppression limit."""
+    rounds = Rounds(task, limits, tick)
+    for run in range(RUNS):
+        if rounds.kept.all() or not rounds.release(run, 1.0 - LEAST, price):
+            break
+    for run in range(int(rounds.run.max(initial=-1)), -1, -1):
+        # Too much is left: take back the last runs, and release their rows with the rest as one.
+        if rounds.left <= task.limit:
+            return rounds
+        rounds.run[rounds.run == run] = -1
+        if rounds.release(run, min(1.0, task.limit / rounds.left)):
+            return rounds
+    return rounds if rounds.left <= task.limit else None
+
+
+def part_of(task: Task, rows: Ints, suppression: float) -> Task:
+    """Return the task on some of the rows."""
+    problem = task.problem
+    part = replace(problem, base=take_rows(problem.base, rows))
+    return replace(task, problem=part, suppression=suppression)
+
+
+def take_rows(state: State, rows: Ints) -> State:
+    """Return some rows of a state, numbered anew."""
+    place = np.full(len(state), -1, dtype=np.int64)
+    place[rows] = np.arange(len(rows))
+    values = {}
+    for column, found in state.values.items():
+        inside = found.within(place[found.of_class] >= 0)
+        values[column] = Values(place[inside.of_class], inside.value, inside.n, inside.weight)
+    return State(
+        state.levels,
+        state.codes[rows],
+        state.n[rows],
+        None if state.weight is None else state.weight[rows],
+        values,
+        None if state.moments is None else state.moments[rows],
+        None,
+        None if state.ground is None else state.ground[rows],
+    )
 
 
 def key_table(task: Task, release: Release) -> nw.DataFrame[Any]:

@@ -17,37 +17,28 @@ import pyarrow as pa
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.hierarchy import Hierarchy, ground_labels
 from tacit.records.classes.anonymise.evaluate import Task
-from tacit.records.classes.anonymise.grouping import Codes, merge_classes, sum_by
-from tacit.records.classes.anonymise.models.sizes import AtLeast
+from tacit.records.classes.anonymise.grouping import Codes, merge_classes
+from tacit.records.classes.anonymise.models.condition import AtLeast
 from tacit.records.classes.anonymise.objectives import Additive
 from tacit.records.classes.anonymise.problem import Climb, Levels, Problem, State
+from tacit.stats.class_models import sum_by
 
 
 @dataclass(frozen=True)
 class Words:
-    """All labels that one key can be released with.
+    """All labels that one key can be released with."""
 
-    Attributes
-    ----------
-    texts
-        The label of each word; null for a missing value.
-    leaves
-        How many ground values it stands for.
-    prices
-        What the utility charges for it; empty for utilities that do not charge by value.
-    ladder
-        For each level from the lowest allowed, and each code at the lowest: the word.
-    ground
-        How many words, the first ones, are values as they stand in the data.
-    known
-        How many words come from the hierarchy; those after them are intervals.
-    """
-
+    #: The label of each word; null for a missing value.
     texts: pa.Array
+    #: How many ground values it stands for.
     leaves: Ints
+    #: What the utility charges for it; empty for utilities that do not charge by value.
     prices: Floats
+    #: For each level from the lowest allowed, and each code at the lowest: the word.
     ladder: Codes
+    #: How many words, the first ones, are values as they stand in the data.
     ground: int
+    #: How many words come from the hierarchy; those after them are intervals.
     known: int
 
     @property
@@ -66,26 +57,17 @@ class Words:
 
 @dataclass(frozen=True)
 class Release:
-    """A choice of words for each row, and what it is worth.
+    """A choice of words for each row, and what it is worth."""
 
-    Attributes
-    ----------
-    words
-        All labels, key by key.
-    codes
-        The word of each row and key.
-    alive
-        The rows that are kept.
-    value
-        What the release costs.
-    suppressed, share, classes
-        Records that are suppressed, their share (of records, or of weights), and the classes kept.
-    """
-
+    #: All labels, key by key.
     words: tuple[Words, ...]
+    #: The word of each row and key.
     codes: Codes
+    #: The rows that are kept.
     alive: Flags
+    #: What the release costs.
     value: float
+    #: Records that are suppressed, their share (of records, or of weights), and the classes kept.
     suppressed: int
     share: float
     classes: int
@@ -162,7 +144,7 @@ def judge_release(
     among = np.ones(len(state), dtype=bool)
     if not kept.all():
         among[-1] = False
-    alive = mixed.survivors(state, among=among)
+    alive = mixed.keep(state, among=among).alive
     gone = ~alive
     amount = float(state.amounts(task.weighted)[gone].sum())
     if amount > task.limit:
@@ -238,7 +220,7 @@ def least_value(task: Task, words: Sequence[Words], rows: State) -> float:
     for j, word in enumerate(words):
         least = np.full(len(rows), np.inf)
         inside = {g for g, places in enumerate(task.problem.groups) if j in places}
-        sizes = [c for c, s in task.scoped() if isinstance(c, AtLeast) and inside & set(s)]
+        sizes = [c for c, s in task.conditions if isinstance(c, AtLeast) and inside & set(s)]
         for level in range(len(word.ladder)):
             codes = word.ladder[level, rows.codes[:, j]]
             enough = np.ones(len(rows), dtype=bool)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -12,12 +12,11 @@ from tacit.arrays import Floats, Ints
 from tacit.data.hierarchies.intervals import as_number
 from tacit.data.hierarchy import Hierarchy
 from tacit.numerics.elementary import log
-from tacit.records.classes.anonymise.class_values import span
-from tacit.records.classes.anonymise.cuts import Numbers
+from tacit.records.classes.anonymise.base import span
 from tacit.records.classes.anonymise.evaluate import Task
 from tacit.records.classes.anonymise.grouping import Codes
 from tacit.records.classes.anonymise.mixed import Release, Words, climb_words, judge_release
-from tacit.records.classes.anonymise.specialise import Classes, Specialiser
+from tacit.records.classes.anonymise.specialise import Classes, Numbers, Specialiser
 
 
 def partition(
@@ -32,22 +31,9 @@ def partition(
 ) -> Release | None:
     """Return the release of all rows cut as far as the models allow; None when it is not safe.
 
-    Parameters
-    ----------
-    task
-        The task; its base state has the rows.
-    hierarchies
-        The hierarchy of each key.
-    words
-        The labels of each key.
-    numeric
-        The keys that are cut.
-    tick
-        Reports progress.
-    by_count
-        Whether the utility charges an interval by the records in it, not by its ground values.
-    relaxed
-        Whether ties may go to either side of a cut, and rows that cannot be specialised stay behind.
+    The rows are those of the task's base state, and the keys that are ``numeric`` are cut. ``by_count`` says whether the
+    utility charges an interval by the records in it, not by its ground values; ``relaxed`` whether ties may go to either
+    side of a cut, and rows that cannot be specialised stay behind.
     """
     rows = task.problem.base
     numbers = {}
@@ -63,9 +49,10 @@ def partition(
     for j, number in numbers.items():
         whole = pa.types.is_integer(task.problem.cells.keys[task.problem.keys[j]].values.type)
         own = words[j].ladder[0, rows.codes[:, j]]
-        amounts = rows.amounts(task.objective.weighted)
-        shares = Shares(number, amounts, by_count)
-        told[j], codes[:, j] = name_intervals(words[j], number, classes, own, whole, shares)
+        price = partial(
+            price_intervals, number, rows.amounts(task.objective.weighted), by_count=by_count
+        )
+        told[j], codes[:, j] = name_intervals(words[j], number, classes, own, whole, price)
     return judge_release(task, rows, tuple(told), codes, np.ones(len(rows), dtype=bool))
 
 
@@ -96,30 +83,28 @@ def numbers_of(task: Task, hierarchy: Hierarchy, key: str, *, ties: bool) -> Num
     return Numbers(rank_of[problem.base.codes[:, j]], numbers, domain, ties)
 
 
-@dataclass(frozen=True)
-class Shares:
-    """What an interval is charged, as a share of what the top is."""
-
-    number: Numbers
-    #: Records, or sum of weights, of each row.
-    amounts: Floats
-    by_count: bool
-
-    def of(self, first: Ints, last: Ints) -> Floats:
-        """Return the share for intervals between two ranks, ends included."""
-        if not self.by_count:
-            spread = max(len(self.number.domain) - 1, 1)
-            return np.asarray((self.number.leaves(first, last) - 1) / spread)
-        known = self.number.rank >= 0
-        size = len(self.number.values)
-        inside = np.bincount(self.number.rank[known], weights=self.amounts[known], minlength=size)
-        run = np.concatenate([[0.0], np.cumsum(inside)])
-        total = max(float(log(self.amounts.sum())), 1e-300)
-        return np.asarray(log(run[last + 1] - run[first]) / total)
+def price_intervals(
+    number: Numbers, amounts: Floats, first: Ints, last: Ints, *, by_count: bool
+) -> Floats:
+    """Return what intervals between two ranks, ends included, are charged, as a share of what the top is."""
+    if not by_count:
+        spread = max(len(number.domain) - 1, 1)
+        return np.asarray((number.leaves(first, last) - 1) / spread)
+    known = number.rank >= 0
+    size = len(number.values)
+    inside = np.bincount(number.rank[known], weights=amounts[known], minlength=size)
+    run = np.concatenate([[0.0], np.cumsum(inside)])
+    total = max(float(log(amounts.sum())), 1e-300)
+    return np.asarray(log(run[last + 1] - run[first]) / total)
 
 
 def name_intervals(
-    words: Words, number: Numbers, classes: Classes, own: Codes, whole: bool, shares: Shares
+    words: Words,
+    number: Numbers,
+    classes: Classes,
+    own: Codes,
+    whole: bool,
+    price: Callable[[Ints, Ints], Floats],
 ) -> tuple[Words, Codes]:
     """Return the words with the intervals of all classes among them, and the word of each row.
 
@@ -141,5 +126,5 @@ def name_intervals(
     ends = zip(number.values[first], number.values[last], strict=True)
     texts = [span(a, b, whole) for a, b in ends]
     top = words.prices[words.top] if len(words.prices) else 0.0
-    told = words.extended(texts, number.leaves(first, last), top * shares.of(first, last))
+    told = words.extended(texts, number.leaves(first, last), top * price(first, last))
     return told, word[classes.group].astype(np.int32)

@@ -1,7 +1,7 @@
 """What a node costs: information lost by generalising and suppressing, one objective per measure.
 
 Lower is better throughout. Most objectives charge each record by itself, and a record's charge only grows as
-its keys climb: from these a bound follows for all nodes between two (:mod:`tacit.records.classes.anonymise.search.boxes`).
+its keys climb: from these a bound follows for all nodes between two (:mod:`tacit.records.classes.anonymise.search`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import numpy as np
 
 from tacit.arrays import Flags, Floats
 from tacit.numerics.elementary import exp, log
-from tacit.records.classes.anonymise.grouping import Codes, add_prices, sum_by
-from tacit.records.classes.anonymise.problem import Levels, Problem, State
+from tacit.records.classes.anonymise.grouping import Codes, add_prices
+from tacit.records.classes.anonymise.problem import Climb, Levels, Problem, State
+from tacit.stats.class_models import sum_by
 
 Utility = Literal[
     "loss",
@@ -53,17 +54,11 @@ COUNTED: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Objective:
-    """What suppressing and generalising cost.
+    """What suppressing and generalising cost."""
 
-    Attributes
-    ----------
-    weighted
-        Records count by their weights.
-    generalise, suppress
-        Factors on the cost of kept and of suppressed records.
-    """
-
+    #: Records count by their weights.
     weighted: bool = False
+    #: Factors on the cost of kept and of suppressed records.
     generalise: float = 1.0
     suppress: float = 1.0
 
@@ -317,6 +312,16 @@ def log_leaves(problem: Problem, state: State, more: Sequence[bool] = ()) -> Flo
     return total
 
 
+#: Objectives that take no parameters of their own.
+PLAIN: Mapping[str, type[Objective]] = {
+    "discernibility": Discernibility,
+    "average_class_size": AverageClassSize,
+    "ambiguity": Ambiguity,
+    "squared_error": SquaredError,
+    "kullback_leibler": KullbackLeibler,
+}
+
+
 def make_objective(
     utility: Utility,
     problem: Problem,
@@ -339,18 +344,12 @@ def make_objective(
         shares = tuple(float(s) for s in given / given.sum())
         if utility == "entropy":
             return entropy_objective(problem, shares, common)
-        tables = loss_tables(problem) if utility == "loss" else precision_tables(problem)
+        height = utility == "precision"
+        tables = [height_table(c) if height else loss_table(c) for c in problem.climbs]
         return Additive(**common, **lay_out(tables, shares))
     if utility == "classification":
         return Classification(**common, target=target or "")
-    kinds: dict[str, type[Objective]] = {
-        "discernibility": Discernibility,
-        "average_class_size": AverageClassSize,
-        "ambiguity": Ambiguity,
-        "squared_error": SquaredError,
-        "kullback_leibler": KullbackLeibler,
-    }
-    return kinds[utility](**common)
+    return PLAIN[utility](**common)
 
 
 def lay_out(tables: Sequence[Sequence[Floats]], shares: Sequence[float]) -> dict[str, Any]:
@@ -369,23 +368,15 @@ def lay_out(tables: Sequence[Sequence[Floats]], shares: Sequence[float]) -> dict
     return {"prices": np.concatenate(parts), "starts": tuple(starts), "same": tuple(same)}
 
 
-def loss_tables(problem: Problem) -> tuple[tuple[Floats, ...], ...]:
-    """Return (leaves - 1) / (domain - 1) of each code."""
-    return tuple(
-        tuple((leaves - 1) / max(climb.domain - 1, 1) for leaves in climb.leaves)
-        for climb in problem.climbs
-    )
+def loss_table(climb: Climb) -> list[Floats]:
+    """Return (leaves - 1) / (domain - 1) of each code, by level."""
+    return [np.asarray((leaves - 1) / max(climb.domain - 1, 1)) for leaves in climb.leaves]
 
 
-def precision_tables(problem: Problem) -> tuple[tuple[Floats, ...], ...]:
-    """Return level / height of each code."""
-    return tuple(
-        tuple(
-            np.full(len(leaves), level / climb.height if climb.height else 0.0)
-            for level, leaves in enumerate(climb.leaves)
-        )
-        for climb in problem.climbs
-    )
+def height_table(climb: Climb) -> list[Floats]:
+    """Return level / height of each code, by level."""
+    height = max(climb.height, 1)
+    return [np.full(len(leaves), level / height) for level, leaves in enumerate(climb.leaves)]
 
 
 def entropy_objective(

@@ -2,38 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from tacit.arrays import Flags, Floats, Ints
-from tacit.data.hierarchy import Hierarchy, ground_label
+from tacit.data.hierarchy import Hierarchy, ground_label, ground_labels
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Cells, cells
-from tacit.records.classes.anonymise.grouping import Codes, merge_classes, sum_by
-from tacit.records.classes.anonymise.members import Members, People, count_members, place_values
+from tacit.errors import ColumnNotFound, InputError
+from tacit.records.classes.anonymise.grouping import Codes, merge_classes
+from tacit.reveal import reveal
+from tacit.stats.class_models import sum_by
+
+
+class People(NamedTuple):
+    """The members of the register in each class, and those in none."""
+
+    n: Ints
+    elsewhere: int
+
+
+@dataclass(frozen=True)
+class Members:
+    """The members of the register at one node: merged codes, and how many have them.
+
+    A member belongs to a class when its ground values climb to the labels of the class. A missing value is a
+    value of its own below the top, so that nobody is taken for a candidate who may be none.
+    """
+
+    codes: Codes
+    n: Ints
+    #: People of the classes of a set of keys, counted when first asked for.
+    counted: dict[tuple[int, ...], People] = field(default_factory=dict)
+
+    def climbed(self, codes: Codes, sizes: Sequence[int]) -> Members:
+        """Return the members at a higher node, where they have these codes."""
+        merged = merge_classes(codes, sizes, self.n)
+        return Members(merged.codes, merged.n)
+
+    def people(self, places: tuple[int, ...], classes: Codes, sizes: Sequence[int]) -> People:
+        """Return the members of each class, whose codes on some of the keys all differ."""
+        if places not in self.counted:
+            both = np.concatenate([classes, self.codes[:, places]]).astype(np.int32)
+            n = np.concatenate([np.zeros(len(classes), dtype=np.int64), self.n])
+            # The classes come first, so that they keep their numbers.
+            found = merge_classes(np.ascontiguousarray(both), sizes, n)
+            here = found.n[: len(classes)]
+            self.counted[places] = People(here, int(self.n.sum() - here.sum()))
+        return self.counted[places]
+
+
+def count_members(
+    register: Microdata, keys: Sequence[str]
+) -> tuple[Mapping[str, pa.Array], Codes, Ints]:
+    """Count the register once on its engine: the texts of each key's values, codes by cell, and members."""
+    lacking = [k for k in keys if k not in register.columns]
+    if lacking:
+        raise ColumnNotFound(lacking, list(register.columns), "the register")
+    found = cells(register.frame, list(keys), None)
+    texts = {k: ground_labels(found.keys[k].values) for k in keys}
+    codes = np.stack([found.keys[k].codes for k in keys], axis=1).astype(np.int32)
+    return texts, codes, found.n
+
+
+def place_values(
+    key: str, texts: pa.Array, hierarchy: Hierarchy, other: Hierarchy | None
+) -> list[Codes]:
+    """Return, for each level, the code of each value of the register, and of null after the last.
+
+    Labels have the codes of the data's hierarchy. Values that it lacks climb by the register's own hierarchy, of
+    the same height; labels of these alone get codes beyond all others.
+    """
+    labels = texts.to_pylist()
+    own = other if other is not None and other.height == hierarchy.height else None
+    trees = [hierarchy if t in hierarchy.position else own for t in labels]
+    strange = [
+        t for t, tree in zip(labels, trees, strict=True) if tree is None or t not in tree.position
+    ]
+    if strange:
+        raise InputError(
+            f"the hierarchy of key {key!r} does not cover {len(strange)} of the {len(labels)} different values in the "
+            "register. Give the data a hierarchy that covers both, for example as a file. "
+            + reveal(f"Values of {key!r} in the register that the hierarchy lacks", strange)
+        )
+    levels = []
+    for level in range(hierarchy.height):
+        known = {label: i for i, label in enumerate(hierarchy.labels[level])}
+        null = len(known)
+        # Codes right above null belong to values of the data that stand above this level.
+        first = null + 1 + len(hierarchy.nodes)
+        more: dict[str, int] = {}
+        codes = []
+        for text, tree in zip(labels, trees, strict=True):
+            assert tree is not None
+            label = tree.labels[level][tree.up[level][tree.position[text]]]
+            codes.append(
+                known[label] if label in known else more.setdefault(label, first + len(more))
+            )
+        levels.append(np.array([*codes, null], dtype=np.int32))
+    return [*levels, np.zeros(len(labels) + 1, dtype=np.int32)]
+
 
 Levels = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Climb:
-    """How the codes of one key climb its hierarchy.
+    """How the codes of one key climb its hierarchy."""
 
-    Attributes
-    ----------
-    parents
-        For each level below the top: the code, one level up, of each code.
-    leaves
-        For each level: how many ground values of the hierarchy stand below each code.
-    domain
-        The number of ground values of the hierarchy.
-    """
-
+    #: For each level below the top: the code, one level up, of each code.
     parents: tuple[Codes, ...]
+    #: For each level: how many ground values of the hierarchy stand below each code.
     leaves: tuple[Ints, ...]
+    #: The number of ground values of the hierarchy.
     domain: int
 
     @property
@@ -48,8 +133,21 @@ class Climb:
         return codes
 
 
+class Counted:
+    """Records and, where there are weights, their sums."""
+
+    n: Ints
+    weight: Floats | None
+
+    def amounts(self, weighted: bool) -> Floats:
+        """Return sums of weights, or numbers of records."""
+        if weighted and self.weight is not None:
+            return self.weight
+        return self.n.astype(np.float64)
+
+
 @dataclass(frozen=True)
-class Values:
+class Values(Counted):
     """How often each value of a column occurs in each class: one row per class and value, in any order."""
 
     of_class: Ints
@@ -71,83 +169,49 @@ class Values:
         weight = None if self.weight is None else self.weight[take]
         return Values(self.of_class[take], self.value[take], self.n[take], weight)
 
-    def amounts(self, weighted: bool) -> Floats:
-        """Return sums of weights, or numbers of records."""
-        if weighted and self.weight is not None:
-            return self.weight
-        return self.n.astype(np.float64)
-
 
 @dataclass(frozen=True)
-class State:
-    """The cells of the data, merged at the levels of one node.
+class State(Counted):
+    """The cells of the data, merged at the levels of one node."""
 
-    Attributes
-    ----------
-    levels
-        The level of each key.
-    codes
-        One row per class, one column per key.
-    n, weight
-        Records and sum of weights of each class.
-    values
-        For each sensitive column, how often its values occur in each class.
-    moments
-        For each class: sums and sums of squares of numeric keys, one pair of columns a key.
-    members
-        The members of a population register at these levels, where there is one.
-    ground
-        For each class: the sum over records of log n of their ground values, where entropy is lost.
-    """
-
+    #: The level of each key.
     levels: Levels
+    #: One row per class, one column per key.
     codes: Codes
+    #: Records and sum of weights of each class.
     n: Ints
     weight: Floats | None
+    #: For each sensitive column, how often its values occur in each class.
     values: Mapping[str, Values]
+    #: For each class: sums and sums of squares of numeric keys, one pair of columns a key.
     moments: Floats | None = None
+    #: The members of a population register at these levels, where there is one.
     members: Members | None = None
+    #: For each class: the sum over records of log n of their ground values, where entropy is lost.
     ground: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.n)
 
-    def amounts(self, weighted: bool) -> Floats:
-        """Return sums of weights, or numbers of records, of each class."""
-        if weighted and self.weight is not None:
-            return self.weight
-        return self.n.astype(np.float64)
-
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything that a search on the lattice needs, without frames.
+    """Everything that a search on the lattice needs, without frames."""
 
-    Attributes
-    ----------
-    keys
-        The names of the keys, one axis of the lattice each.
-    climbs
-        How the codes of each key climb.
-    low, high
-        The lowest and highest node that are allowed.
-    base
-        The state of the cells at the lowest node.
-    groups
-        The positions of the keys of each quasi-identifier.
-    sizes
-        The number of different values of each sensitive column, null included.
-    cells
-        The cells as counted, at ground level.
-    """
-
+    #: The names of the keys, one axis of the lattice each.
     keys: tuple[str, ...]
+    #: How the codes of each key climb.
     climbs: tuple[Climb, ...]
+    #: The lowest and highest node that are allowed.
     low: Levels
     high: Levels
+    #: The state of the cells at the lowest node.
     base: State
+    #: The positions of the keys of each quasi-identifier.
     groups: tuple[tuple[int, ...], ...]
+    #: The number of different values of each sensitive column, null included.
     sizes: Mapping[str, int]
+    #: The cells as counted, at ground level.
     cells: Cells
     #: For each key: the ground code of each of the column's codes.
     ground: tuple[Codes, ...]
@@ -242,12 +306,14 @@ def build_problem(
         max(min(limits[k][1] if k in limits else climb.height, climb.height), low[j])
         for j, (k, climb) in enumerate(zip(keys, climbs, strict=True))
     )
-    ground = np.stack([lifts[k][0][found.keys[k].codes] for k in keys], axis=1).astype(np.int32)
-    codes = np.stack(
-        [climb.lift(ground[:, j], 0, low[j]) for j, climb in enumerate(climbs)], axis=1
-    ).astype(np.int32)
+
+    def at_low(ground: Iterable[Codes]) -> Codes:
+        lifted = [c.lift(g, 0, lo) for c, g, lo in zip(climbs, ground, low, strict=True)]
+        return np.stack(lifted, axis=1).astype(np.int32)
+
     sizes = {c: found.keys[c].size for c in sensitive}
-    bounds = [len(climb.leaves[low[j]]) for j, climb in enumerate(climbs)]
+    bounds = [len(climb.leaves[lo]) for climb, lo in zip(climbs, low, strict=True)]
+    codes = at_low(lifts[k][0][found.keys[k].codes] for k in keys)
     merged = merge_classes(codes, bounds, found.n, found.weight)
     alone = np.arange(len(found), dtype=np.int64)
     values = {
@@ -259,25 +325,13 @@ def build_problem(
     moments = sum_moments(found, numbers, merged.ids, len(merged.n))
     members = None
     if register is not None:
-        ground_members = [placed[k][0][member_codes[:, j]] for j, k in enumerate(keys)]
-        lifted = [
-            c.lift(g, 0, level) for c, g, level in zip(climbs, ground_members, low, strict=True)
-        ]
-        at_low = merge_classes(np.stack(lifted, axis=1).astype(np.int32), bounds, member_n)
-        members = Members(at_low.codes, at_low.n)
+        theirs = at_low(placed[k][0][member_codes[:, j]] for j, k in enumerate(keys))
+        members = Members(theirs, member_n).climbed(theirs, bounds)
     base = State(low, merged.codes, merged.n, merged.weight, values, moments, members)
     places = tuple(tuple(keys.index(c) for c in group) for group in groups)
+    ground = tuple(lifts[k][0] for k in keys)
     return Problem(
-        keys,
-        climbs,
-        low,
-        high,
-        base,
-        places,
-        sizes,
-        found,
-        tuple(lifts[k][0] for k in keys),
-        merged.ids,
+        keys, climbs, low, high, base, places, sizes, found, ground, base_class=merged.ids
     )
 
 

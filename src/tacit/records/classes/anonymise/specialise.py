@@ -16,11 +16,11 @@ import numpy as np
 from tacit.arrays import Flags, Floats, Ints
 from tacit.engine.coded import densify
 from tacit.numerics.elementary import log
-from tacit.records.classes.anonymise.cuts import Numbers
 from tacit.records.classes.anonymise.evaluate import Task
-from tacit.records.classes.anonymise.grouping import Codes, merge_classes, sum_by
+from tacit.records.classes.anonymise.grouping import Codes, merge_classes
 from tacit.records.classes.anonymise.mixed import Words, climb_words
-from tacit.records.classes.anonymise.models.registry import View
+from tacit.records.classes.anonymise.models.condition import View
+from tacit.stats.class_models import sum_by
 
 #: How many children a class may give back, smallest first, for the others to pass.
 GIVEN_BACK = 4
@@ -28,33 +28,21 @@ GIVEN_BACK = 4
 
 @dataclass
 class Classes:
-    """Classes of rows on their way down.
+    """Classes of rows on their way down."""
 
-    Attributes
-    ----------
-    group
-        The class of each row, 0 to n - 1.
-    levels
-        The level of each class in each key; cut keys stay at their highest.
-    """
-
+    #: The class of each row, 0 to n - 1.
     group: Ints
+    #: The level of each class in each key; cut keys stay at their highest.
     levels: Codes
 
 
 @dataclass(frozen=True)
 class Step:
-    """What one key offers to the open classes.
+    """What one key offers to the open classes."""
 
-    Attributes
-    ----------
-    score
-        For each class: how much the step serves; minus infinity where it is not allowed.
-    child
-        For each row: the child to which it would go, -1 where it stays.
-    """
-
+    #: For each class: how much the step serves; minus infinity where it is not allowed.
     score: Floats
+    #: For each row: the child to which it would go, -1 where it stays.
     child: Ints
 
 
@@ -74,10 +62,12 @@ class Specialiser:
         self.task, self.words, self.tick = task, words, tick
         rows = self.rows = task.problem.base
         self.partial, self.widest, self.numbers = partial, widest, numbers or {}
-        self.local = [c for c in task.conditions if not c.overall]
-        self.overall = [c for c in task.conditions if c.overall]
+        self.local = [c for c, _ in task.conditions if not c.overall]
+        self.overall = [c for c, _ in task.conditions if c.overall]
         self.low, self.high = task.problem.low, task.problem.high
-        self.costs = [loss_of_words(w, task.problem.climbs[j].domain) for j, w in enumerate(words)]
+        #: Iyengar's loss of each word.
+        spread = [max(climb.domain - 1, 1) for climb in task.problem.climbs]
+        self.costs = [(w.leaves - 1) / s for w, s in zip(words, spread, strict=True)]
         self.size = rows.n.astype(np.float64)
 
     def start(self, levels: Codes | None = None, apart: Flags | None = None) -> Classes:
@@ -204,7 +194,8 @@ class Specialiser:
             before = np.zeros(count)
             before[classes.group] = self.costs[key][word]
             after = self.costs[key][np.where(usable[classes.group[seen]], child[seen], 0)]
-        weight = float(self.weight_of(key))
+        prices = self.words[key].prices
+        weight = float(prices[self.words[key].top]) if len(prices) else 1.0
         if self.widest:
             return np.where(usable, weight * before, -np.inf)
         size = self.size[seen]
@@ -224,11 +215,6 @@ class Specialiser:
         some = stays > 0
         told[some] -= stays[some] * log(stays[some] / total[some])
         return told
-
-    def weight_of(self, key: int) -> float:
-        """Return how much a key counts."""
-        prices = self.words[key].prices
-        return float(prices[self.words[key].top]) if len(prices) else 1.0
 
     def take(self, classes: Classes, steps: Sequence[Step], chosen: Ints) -> tuple[Classes, Flags]:
         """Return the classes after each took its step, and which of them are open."""
@@ -263,7 +249,7 @@ class Specialiser:
         n = np.bincount(ids, weights=rows.n[seen], minlength=count).astype(np.int64)
         weight = None if rows.weight is None else sum_by(ids, rows.weight[seen], count)
         values = {}
-        if any(c.sensitive is not None for c in self.task.conditions):
+        if any(c.column is not None for c, _ in self.task.conditions):
             place = np.full(len(rows), -1, dtype=np.int64)
             place[seen] = ids
             for column, found in rows.values.items():
@@ -278,6 +264,73 @@ class Specialiser:
         return all(c.holds(view) for c in self.overall)
 
 
-def loss_of_words(words: Words, domain: int) -> Floats:
-    """Return Iyengar's loss of each word."""
-    return np.asarray((words.leaves - 1) / max(domain - 1, 1), dtype=np.float64)
+@dataclass(frozen=True)
+class Numbers:
+    """A numeric key that is cut where its records are."""
+
+    #: For each row the rank of its value among the values of the data; -1 where it is missing.
+    rank: Ints
+    #: The values of the data, ascending.
+    values: Floats
+    #: The ground values of the hierarchy, ascending.
+    domain: Floats
+    #: Whether records with the median value may go to either side.
+    ties: bool = False
+
+    def cut(self, group: Ints, size: Floats, is_open: Flags) -> tuple[Ints, Flags]:
+        """Return the side of each row, and the classes that can be cut.
+
+        Missing values go apart first. The cut lies between two different values, as near as possible to
+        half the records; with ``ties`` it lies at half the records.
+        """
+        count = len(is_open)
+        low, high = self.ends(group, count)
+        mixed = (low < 0) & (high >= 0)
+        allowed = is_open & (low < high)
+        side = np.where(mixed[group], (self.rank >= 0).astype(np.int64), 0)
+        rows = np.flatnonzero((allowed & ~mixed)[group])
+        if len(rows):
+            order = rows[np.lexsort([self.rank[rows], group[rows]])]
+            side[order] = self.halves(group[order], self.rank[order], size[order])
+        return side, allowed
+
+    def halves(self, group: Ints, rank: Ints, size: Floats) -> Ints:
+        """Return the side of each row; rows ascend by class and rank."""
+        run = np.cumsum(size)
+        begins = np.flatnonzero(np.diff(group, prepend=-1))
+        of_class = np.cumsum(np.diff(group, prepend=-1) != 0) - 1
+        before = run[begins] - size[begins]
+        ends = np.append(begins[1:], len(group)) - 1
+        total = run[ends] - before
+        done = run - before[of_class]
+        last = np.append((np.diff(group) != 0) | (np.diff(rank) != 0), True)
+        if self.ties:
+            last = np.ones(len(group), dtype=bool)
+        last[ends] = False
+        off = np.where(last, np.abs(done - total[of_class] / 2), np.inf)
+        least = np.minimum.reduceat(off, begins)
+        # The first place of those that divide best.
+        places = np.flatnonzero(off == least[of_class])
+        first = places[np.unique(of_class[places], return_index=True)[1]]
+        return (np.arange(len(group)) > first[of_class]).astype(np.int64)
+
+    def ends(self, group: Ints, count: int) -> tuple[Ints, Ints]:
+        """Return the lowest and highest rank of each class."""
+        low = np.full(count, len(self.values), dtype=np.int64)
+        high = np.full(count, -1, dtype=np.int64)
+        np.minimum.at(low, group, self.rank)
+        np.maximum.at(high, group, self.rank)
+        return low, high
+
+    def leaves(self, low: Ints, high: Ints) -> Ints:
+        """Return how many ground values lie between two ranks, ends included; all of them with a missing value."""
+        known = np.maximum(low, 0)
+        first = np.searchsorted(self.domain, self.values[known], side="left")
+        after = np.searchsorted(self.domain, self.values[np.maximum(high, 0)], side="right")
+        found = np.where(low < 0, np.where(high < 0, 1, len(self.domain)), after - first)
+        return found.astype(np.int64)
+
+    def width(self, group: Ints, count: int) -> Floats:
+        """Return the share of the ground values that each class spans."""
+        low, high = self.ends(group, count)
+        return np.asarray((self.leaves(low, high) - 1) / max(len(self.domain) - 1, 1))

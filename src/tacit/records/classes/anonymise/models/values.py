@@ -1,29 +1,64 @@
-"""Models of the values in a class: how diverse they are, and how far from those of all records."""
+"""Models of the values in a class: how diverse they are, how far from those of all records, how large their shares.
+
+Why the flags are what they are. With nothing suppressed, the shares q of values among all records are the same at every
+node, and the shares p in a merged class are means, weighted by size, of those of its parts.
+
+* A share p is at most alpha, or a gain (p - q) / q at most a bound that depends on q alone: means of numbers below a bound
+  are below it, so these *merge*. They do not *keep*: a class that fails may be merged into one that passes, and spoil it.
+* |log2(p / q)| < delta holds for p in an open interval, and means stay in intervals, so it merges. Where absent values are ignored
+  p may also be 0, and a mean of 0 and a number inside may be below the interval: then it does not merge.
+* Distinct values are never made fewer by more records, so that their number *keeps*.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.hierarchy import ground_label
+from tacit.data.microdata import Microdata
 from tacit.errors import InputError
-from tacit.records.classes.anonymise.models.registry import (
+from tacit.records.classes.anonymise.models.condition import (
     TOLERANCE,
+    AtLeast,
     Condition,
     Made,
     Part,
     Parts,
     Setting,
     View,
-    claim_for,
-    condition_for,
-    sensitive_columns,
+    claim_k,
+    given,
 )
+from tacit.records.classes.class_values import columns_of_interest, rank_texts
 from tacit.stats import class_models
+
+KNOWN = "An intruder knows at most the stated number of keys of a person."
+#: By kind of measure: what it claims of each sensitive column, and the parameters that the claim has from it.
+CLAIMED: Mapping[str, tuple[str, ...]] = {
+    "alpha_k": ("bounded-share", "alpha"),
+    "beta_likeness": ("beta-likeness", "beta", "variant"),
+    "delta_disclosure": ("delta-disclosure", "delta", "absent"),
+    "l_diversity": ("l-diversity", "l", "variant"),
+    "lkc": ("lkc-privacy", "known", "k", "confidence"),
+    "t_closeness": ("t-closeness", "t", "distance"),
+}
+
+
+class Rows(NamedTuple):
+    """Classes and their values as measures take them: class, value and amount of each row that counts."""
+
+    of_class: Ints
+    value: Ints
+    n: Floats
+    n_classes: int
+    values: Sequence[Any] = ()
+    levels: Sequence[Ints] = ()
 
 
 @dataclass(frozen=True)
@@ -35,172 +70,184 @@ class OfValues(Condition):
     ignored: int = -1
     merges: ClassVar[bool] = True
 
-    @property
-    def sensitive(self) -> str:
-        """Return the sensitive column."""
-        return self.column
-
-    def rows(self, view: View) -> tuple[Ints, Ints, Floats]:
-        """Return class, value and amount of each row that counts."""
+    def rows(self, view: View) -> Rows:
+        """Return the rows of a view that count."""
         found = view.values[self.column]
         amounts = found.amounts(self.weighted)
         take = (found.value != self.ignored) & (found.n > 0)
-        return found.of_class[take], found.value[take], amounts[take]
-
-
-def ignored_code(model: Any, setting: Setting, column: str) -> int:
-    """Return the code of null when its records are left out, else -1."""
-    return len(setting.values[column]) if model.missing == "ignore" else -1
-
-
-def shared(model: Any, weight: str | None) -> dict[str, Any]:
-    """Return the parameters that claims on values share."""
-    told: dict[str, Any] = {} if model.missing == "category" else {"missing": model.missing}
-    return told if weight is None else told | {"weight": weight}
+        return Rows(found.of_class[take], found.value[take], amounts[take], len(view.n))
 
 
 @dataclass(frozen=True)
-class Diverse(OfValues):
-    """l-diversity; a class whose values are all left out has nothing to disclose and passes."""
+class WithinLimit(OfValues):
+    """The number that a measure gives each class is within its limit; relative ones are against all released records."""
 
-    l: float = 2  # noqa: E741 - the literature's letter
-    variant: str = "distinct"
-    c: float = 3.0
+    model: Any = None
+    #: By hierarchy: for each level the label of each value; by rank: the rank of each.
+    labels: tuple[Ints, ...] = ()
+    ranks: Ints | None = None
 
     @property
     def keeps(self) -> bool:  # type: ignore[override]
-        """Return True for distinct values: more records never make them fewer."""
-        return self.variant == "distinct"
+        """Return True for distinct values."""
+        return not self.relative and self.model.variant == "distinct"
+
+    @property
+    def merges(self) -> bool:  # type: ignore[override]
+        """Return False where values that are absent are ignored."""
+        return getattr(self.model, "absent", "violates") == "violates"
+
+    @property
+    def relative(self) -> bool:  # type: ignore[override]
+        """Return False for diversity alone."""
+        return bool(self.model.kind != "l_diversity")
 
     def passes(self, view: View) -> Flags:
-        """Return which classes have diversity l."""
-        of_class, _, n = self.rows(view)
-        size = len(view.n)
-        if self.variant == "entropy":
-            diversity = class_models.entropy_diversity(of_class, n, size)
-        elif self.variant == "recursive":
-            diversity = class_models.recursive_diversity(of_class, n, size, self.c)
-        else:
-            diversity = class_models.distinct_diversity(of_class, size)
-        known = np.bincount(of_class, minlength=size) > 0
-        return np.asarray((diversity >= self.l - TOLERANCE * self.l) | ~known)
-
-
-@condition_for("l_diversity")
-def from_l_diversity(model: Any, setting: Setting) -> Sequence[Condition]:
-    """Return one condition per sensitive column."""
-    if model.missing_keys != "category":
-        raise InputError(
-            "anonymise: l_diversity counts a missing key as a value of its own here; leave missing_keys= at 'category'."
-        )
-    if model.together and len(sensitive_columns(model, setting.data)) > 1:
-        raise InputError(
-            "anonymise: l_diversity looks at each sensitive column by itself here; leave together= at false."
-        )
-    return [
-        Diverse(
-            model.quasi,
-            setting.weighted,
-            column=column,
-            ignored=ignored_code(model, setting, column),
-            l=model.l,
-            variant=model.variant,
-            c=model.c,
-        )
-        for column in sensitive_columns(model, setting.data)
-    ]
-
-
-@claim_for("l_diversity")
-def claim_l(model: Any, made: Made) -> Parts:
-    """Claim diversity of each sensitive column."""
-    for column in sensitive_columns(model, made.data):
-        told: dict[str, Any] = {"l": model.l, "variant": model.variant, "sensitive": column}
-        if model.variant == "recursive":
-            told["c"] = model.c
-        yield Part("l-diversity", told | shared(model, made.in_shares))
+        """Return which classes are within the limit; one whose values are all left out has nothing to disclose."""
+        rows = self.rows(view)._replace(levels=self.labels)
+        if self.ranks is not None:
+            value = self.ranks[rows.value]
+            order = np.lexsort([value, rows.of_class])
+            m = int(self.ranks.max(initial=-1)) + 1
+            rows = Rows(rows.of_class[order], value[order], rows.n[order], rows.n_classes, range(m))
+        figures = self.model.figures(rows)
+        if self.relative:
+            return np.asarray(self.model.is_within(figures, TOLERANCE))
+        known = np.bincount(rows.of_class, minlength=rows.n_classes) > 0
+        return np.asarray(self.model.is_within(figures, TOLERANCE * self.model.l) | ~known)
 
 
 @dataclass(frozen=True)
-class Close(OfValues):
-    """t-closeness, against the values of all released records."""
+class SmallShare(OfValues):
+    """No value that counts has a share above alpha among all records of a class."""
 
-    t: float = 0.2
-    distance: str = "equal"
-    labels: tuple[Ints, ...] = ()
-    ranks: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    relative: ClassVar[bool] = True
+    alpha: float = 0.5
+    #: For each value, and null after the last, whether it counts.
+    counted: Flags = field(default_factory=lambda: np.ones(0, dtype=bool))
 
     def passes(self, view: View) -> Flags:
-        """Return which classes are at most t from the whole."""
-        of_class, value, n = self.rows(view)
-        size = len(view.n)
-        if self.distance == "ordered":
-            value = self.ranks[value]
-            order = np.lexsort([value, of_class])
-            far = class_models.ordered_distance(
-                of_class[order], value[order], n[order], size, int(self.ranks.max(initial=-1)) + 1
-            )
-        elif self.distance == "hierarchical":
-            far = class_models.hierarchical_distance(of_class, value, n, size, self.labels)
-        else:
-            far = class_models.equal_distance(of_class, value, n, size)
-        return np.asarray(far <= self.t + TOLERANCE)
+        """Return which classes have small shares alone."""
+        rows = self.rows(view)
+        take = self.counted[rows.value]
+        sizes = view.amounts(self.weighted)
+        share = class_models.largest_share(rows.of_class[take], rows.n[take], sizes)
+        return np.asarray(share <= self.alpha + TOLERANCE)
 
 
-@condition_for("t_closeness")
-def from_t_closeness(model: Any, setting: Setting) -> Sequence[Condition]:
+def from_values(model: Any, setting: Setting) -> Sequence[Condition]:
     """Return one condition per sensitive column."""
-    made = []
-    for column in sensitive_columns(model, setting.data):
-        values = setting.values[column]
-        ordered = model.distance == "ordered"
-        labels: tuple[Ints, ...] = ()
-        if model.distance == "hierarchical":
-            lifted = setting.data.hierarchy(column).lift(values)
-            labels = tuple(level.astype(np.int64) for level in lifted)
-        made.append(
-            Close(
-                model.quasi,
-                setting.weighted,
-                column=column,
-                ignored=len(values) if ordered or model.missing == "ignore" else -1,
-                t=model.t,
-                distance=model.distance,
-                labels=labels,
-                ranks=rank_values(values, model.order) if ordered else np.zeros(0, dtype=np.int64),
-            )
-        )
-    return made
+    return [
+        value_condition(model, setting, column)
+        for column in columns_of_interest(setting.data, model.sensitive)
+    ]
+
+
+def value_condition(model: Any, setting: Setting, column: str) -> WithinLimit:
+    """Return the condition on one column."""
+    values, distance = setting.values[column], getattr(model, "distance", None)
+    left_out = model.missing == "ignore" or distance == "ordered"
+    labels: tuple[Ints, ...] = ()
+    if distance == "hierarchical":
+        lifted = setting.data.hierarchy(column).lift(values)
+        labels = tuple(level.astype(np.int64) for level in lifted)
+    return WithinLimit(
+        model.quasi,
+        setting.weighted,
+        column,
+        ignored=len(values) if left_out else -1,
+        model=model,
+        labels=labels,
+        ranks=rank_values(values, model.order) if distance == "ordered" else None,
+    )
 
 
 def rank_values(values: Any, order: Sequence[str] | None) -> Ints:
     """Return the rank of each coded value: ascending, or as ``order`` lists them."""
     if order is None:
         return np.arange(len(values), dtype=np.int64)
-    place = {label: i for i, label in enumerate(order)}
-    texts = [str(v) for v in values.to_pylist()]
-    missing = sum(text not in place for text in texts)
-    if missing:
+    return rank_texts([str(v) for v in values.to_pylist()], order, "anonymise")
+
+
+def from_l_diversity(model: Any, setting: Setting) -> Sequence[Condition]:
+    """Return one condition per sensitive column, or say what is not aimed at."""
+    if model.missing_keys != "category":
         raise InputError(
-            f"anonymise: order= lacks {missing} of the {len(texts)} different values. List every value, from low to high."
+            "anonymise: l_diversity counts a missing key as a value of its own here; leave missing_keys= at 'category'."
         )
-    return np.argsort(
-        np.argsort([place[text] for text in texts], kind="stable"), kind="stable"
-    ).astype(np.int64)
+    if model.together and len(columns_of_interest(setting.data, model.sensitive)) > 1:
+        raise InputError(
+            "anonymise: l_diversity looks at each sensitive column by itself here; leave together= at false."
+        )
+    return from_values(model, setting)
 
 
-@claim_for("t_closeness")
-def claim_t(model: Any, made: Made) -> Parts:
-    """Claim closeness of each sensitive column to all released records."""
-    for column in sensitive_columns(model, made.data):
-        told: dict[str, Any] = {"t": model.t, "distance": model.distance, "sensitive": column}
-        if model.order is not None:
-            told["order"] = list(model.order)
-        if model.distance == "hierarchical":
-            # Only values that are released are named.
-            values = made.result.codes(column).values.to_pylist()
-            told["paths"] = {
-                ground_label(v): list(made.data.hierarchy(column).path(v)) for v in values
-            }
-        yield Part("t-closeness", told | shared(model, made.in_shares))
+def from_alpha_k(model: Any, setting: Setting) -> Sequence[Condition]:
+    """Return the size of classes, and the shares of each sensitive column."""
+    made: list[Condition] = [AtLeast(model.quasi, setting.weighted_k, k=model.k)]
+    for column in columns_of_interest(setting.data, model.sensitive):
+        counted = model.counted(setting.values[column].to_pylist())
+        made.append(
+            SmallShare(model.quasi, setting.weighted, column, alpha=model.alpha, counted=counted)
+        )
+    return made
+
+
+def from_lkc(model: Any, setting: Setting) -> Sequence[Condition]:
+    """Return size and shares on every set of L keys: smaller sets have unions of their classes, and hold too."""
+    made: list[Condition] = []
+    for name in few_keys(model, setting.data):
+        made.append(AtLeast(name, setting.weighted_k, k=model.k))
+        for column in columns_of_interest(setting.data, model.sensitive):
+            counted = np.ones(len(setting.values[column]) + 1, dtype=bool)
+            counted[-1] = model.missing == "category"
+            made.append(
+                SmallShare(name, setting.weighted, column, alpha=model.confidence, counted=counted)
+            )
+    return made
+
+
+def few_keys(model: Any, data: Microdata) -> Mapping[str, tuple[str, ...]]:
+    """Return the sets of L keys of an LKC model, by a name each."""
+    return {
+        f"{name}: {' x '.join(subset)}": subset
+        for name, keys in data.quasi_identifiers(model.quasi).items()
+        for subset in itertools.combinations(keys, min(model.known, len(keys)))
+    }
+
+
+def claim_alpha_k(model: Any, made: Made) -> Parts:
+    """Claim classes of k, and small shares of each sensitive column."""
+    yield from claim_k(model, made)
+    yield from claim_values(model, made)
+
+
+def claim_values(model: Any, made: Made) -> Parts:
+    """Claim what the model asks of each sensitive column."""
+    claim, *names = CLAIMED[model.kind]
+    for column in columns_of_interest(made.data, model.sensitive):
+        told = {name: getattr(model, name) for name in names} | {"sensitive": column}
+        told |= claim_further(model, made, column)
+        if model.missing != "category":
+            told["missing"] = model.missing
+        if made.in_shares is not None:
+            told["weight"] = made.in_shares
+        yield Part(claim, told, (KNOWN,) if model.kind == "lkc" else ())
+
+
+def claim_further(model: Any, made: Made, column: str) -> dict[str, Any]:
+    """Return the parameters of a claim that go with others."""
+    match model.kind:
+        case "alpha_k" if model.values is not None:
+            return {"values": list(model.values)}
+        case "l_diversity" if model.variant == "recursive":
+            return {"c": model.c}
+        case "lkc" if made.in_k is not None:
+            return {"k_weight": made.in_k}
+        case "t_closeness":
+            told: dict[str, Any] = {k: list(v) for k, v in given(model, "order").items()}
+            if model.distance == "hierarchical":
+                # Only values that are released are named.
+                values, tree = made.result.codes(column).values, made.data.hierarchy(column)
+                told["paths"] = {ground_label(v): list(tree.path(v)) for v in values.to_pylist()}
+            return told
+    return {}

@@ -1,1 +1,0 @@
-"""The searches: branch and bound on boxes, local search, and every node one by one."""
