@@ -20,7 +20,7 @@ from tacit.records.pram.losses import (
     expected_information_loss,
     relative_differences,
 )
-from tacit.records.pram.matrices import Transition, explicit
+from tacit.records.pram.matrices import explicit
 from tacit.records.pram.shorthand import parse
 from tacit.records.pram.tables import (
     Matrices,
@@ -30,6 +30,7 @@ from tacit.records.pram.tables import (
     expected,
     true_variance,
 )
+from tacit.records.pram.transition import Transition
 from tacit.result import Result
 
 Candidate = Mapping[str, Any]

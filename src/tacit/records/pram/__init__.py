@@ -36,9 +36,6 @@ from tacit.records.pram.losses import (
     relative_differences,
 )
 from tacit.records.pram.matrices import (
-    Explicit,
-    Mixture,
-    Transition,
     band,
     blocks,
     equal,
@@ -61,6 +58,7 @@ from tacit.records.pram.tables import (
     released_covariance,
     true_variance,
 )
+from tacit.records.pram.transition import Explicit, Mixture, Transition
 
 __all__ = [
     "CellRisk",

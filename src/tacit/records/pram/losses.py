@@ -13,8 +13,9 @@ from tacit.arrays import Floats, Ints
 from tacit.errors import InvalidParameter
 from tacit.numerics.algebra import dot
 from tacit.numerics.elementary import log
-from tacit.records.pram.matrices import Transition, as_counts, xlogx
+from tacit.records.pram.matrices import as_counts
 from tacit.records.pram.tables import Matrices, apply_along_axis, expected
+from tacit.records.pram.transition import Transition, xlogx
 
 #: Estimates below this share of all records count as 0.
 NOTHING = 1e-9

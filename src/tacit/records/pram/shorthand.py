@@ -20,7 +20,6 @@ import numpy.typing as npt
 from tacit.arrays import Floats
 from tacit.errors import InvalidParameter
 from tacit.records.pram.matrices import (
-    Transition,
     as_counts,
     band,
     blocks,
@@ -29,6 +28,7 @@ from tacit.records.pram.matrices import (
     half_band,
     identity,
 )
+from tacit.records.pram.transition import Transition
 
 PART = re.compile(r"(\d+)([EBF])\(([^;()]+)(?:;([^;()]+))?\)(\*?)")
 BLOCK = re.compile(r"Block\((\d+);(.+)\)", re.IGNORECASE)

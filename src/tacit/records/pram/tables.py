@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tacit.arrays import Flags, Floats
 from tacit.errors import InvalidParameter
 from tacit.numerics.algebra import dot
-from tacit.records.pram.matrices import Transition
+from tacit.records.pram.transition import Transition
 from tacit.stats.margins import GridMargin, sweep_margins
 
 Matrices = Sequence[Transition | None]
