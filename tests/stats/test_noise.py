@@ -19,7 +19,7 @@ from tacit.records.noise.draws import (
     truncated_factors,
     two_sided_factors,
 )
-from tacit.stats.shape import decompose, kurtosis, skewness
+from tacit.stats.moments import decompose, kurtosis, skewness
 
 
 def mean_of(function):

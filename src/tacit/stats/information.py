@@ -17,8 +17,7 @@ from scipy.stats import rankdata
 
 from tacit.arrays import Floats
 from tacit.errors import InputError
-from tacit.stats.components import Components, principal
-from tacit.stats.projection import pursue_directions
+from tacit.stats.projection import Components, principal, pursue_directions
 from tacit.stats.regression import fit
 from tacit.stats.robust import mad, one_step_mean, robust_covariance
 

@@ -35,10 +35,10 @@ import numpy as np
 from scipy import sparse
 
 from tacit.arrays import Floats
+from tacit.data.values import as_frame
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.channels.study import TOLERANCE, StudyAnswer
-from tacit.records.channels.table import as_frame
 from tacit.result import Summary
 from tacit.stats.margins import Margin, sweep_margins
 

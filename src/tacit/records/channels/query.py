@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.data.where import where
 from tacit.errors import InputError
 from tacit.result import Summary
@@ -148,7 +149,7 @@ def find_wanted_channels(
             )
         return frozenset(r - 1 for r in channels)
     numbered = combinations.append_column(PLACE, pa.array(np.arange(combinations.num_rows)))
-    frame = nw.from_native(numbered, eager_only=True)
+    frame = as_frame(numbered)
     schema = {n: t for n, t in frame.collect_schema().items() if n != PLACE}
     return frozenset(frame.filter(where(rule, schema).expr).get_column(PLACE).to_list())
 

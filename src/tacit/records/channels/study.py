@@ -24,10 +24,11 @@ import pyarrow as pa
 from scipy import sparse
 
 from tacit.arrays import Flags, Floats
+from tacit.data.values import as_frame
 from tacit.errors import InputError
 from tacit.records.channels.answer import Answer
 from tacit.records.channels.problem import Problem
-from tacit.records.channels.table import ChannelTable, as_frame
+from tacit.records.channels.table import ChannelTable
 from tacit.result import Summary
 
 if TYPE_CHECKING:

@@ -16,11 +16,12 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
+from tacit.data.values import as_frame
 from tacit.records.channels.answer import Answer
 from tacit.records.channels.problem import Problem
 from tacit.records.channels.solve import solve
 from tacit.records.channels.study import StudyAnswer
-from tacit.records.channels.table import ChannelTable, as_frame
+from tacit.records.channels.table import ChannelTable
 
 Row = dict[str, Any]
 Frame = nw.DataFrame[Any]

@@ -17,13 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Flags, Floats
+from tacit.data.values import as_frame
 from tacit.plot.chart import Chart
 from tacit.plot.flows import Node, flows
 from tacit.plot.parts import short_number
 from tacit.records.channels.problem import Problem
 from tacit.records.channels.solve import evaluate
 from tacit.records.channels.study import Given, StudyAnswer, numbers_text, parse_proposal
-from tacit.records.channels.table import NUMBERED, ChannelTable, as_frame
+from tacit.records.channels.table import NUMBERED, ChannelTable
 
 #: A share below this is not worth a word in a picture.
 VISIBLE = 0.005

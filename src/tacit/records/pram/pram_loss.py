@@ -16,7 +16,7 @@ from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import refuse_lost_links, shared_positions
-from tacit.data.values import as_numbers
+from tacit.data.values import as_frame, as_numbers
 from tacit.engine.base import ROW
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName
@@ -380,4 +380,4 @@ def losses_frame(found: Sequence[TableLosses]) -> nw.DataFrame[Any]:
             "largest_cv": pa.array([t.largest_cv for t in found], pa.float64()),
         }
     )
-    return nw.from_native(table, eager_only=True)
+    return as_frame(table)

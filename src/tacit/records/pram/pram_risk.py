@@ -14,6 +14,7 @@ from pydantic import Field
 from tacit.arrays import Flags
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.errors import ColumnNotFound, RoleMissing
 from tacit.fields import ColumnName, PositiveFloat
 from tacit.plot.chart import Chart
@@ -206,4 +207,4 @@ def cells_frame(
                 }
             )
         )
-    return nw.from_native(pa.concat_tables(tables), eager_only=True)
+    return as_frame(pa.concat_tables(tables))

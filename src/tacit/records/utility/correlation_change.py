@@ -6,15 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
 from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, shared_numeric
+from tacit.data.values import as_frame
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
@@ -108,7 +107,7 @@ class CorrelationChange(Measure):
             title="Correlation change",
             value=float(np.nanmean(sizes[self.correlation])),
             numbers=numbers,
-            frame=nw.from_native(pa.table(make_long_frame(columns, found, above)), eager_only=True),
+            frame=as_frame(make_long_frame(columns, found, above)),
             explanation=(
                 "Correlations of the release minus those of the original, over all pairs of columns; rank "
                 "correlations (Spearman) see any monotone relation, Pearson's the linear one."

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
@@ -16,7 +15,7 @@ from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric, weights_of
-from tacit.data.values import classes
+from tacit.data.values import as_frame, classes
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
@@ -24,7 +23,7 @@ from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
-from tacit.stats.weighted import kernel_quantiles, weighted_quantiles
+from tacit.stats.estimates import kernel_quantiles, reached_quantiles
 
 DECILES = np.arange(1, 10) / 10
 #: The classes of cell sizes of the paper's Table 2.
@@ -134,7 +133,7 @@ class DecileChange(Measure):
                 "largest relative change": float(known.max()) if len(known) else None,
                 **{f"mean, cells of {name}": s["mean"] for name, s in table.items()},
             },
-            frame=nw.from_native(frame, eager_only=True),
+            frame=as_frame(frame),
             explanation="For each cell the nine deciles of the release are set against those of the original; 0.05 means that some decile of an average cell moved by 5 per cent. Small cells move most.",
             table=table,
         )
@@ -174,7 +173,7 @@ def cell_changes(
     column: str, x: Floats, y: Floats, w: Floats, cells: Ints, estimate: str
 ) -> list[CellChange]:
     """Return the change of the deciles in each cell."""
-    quantiles = weighted_quantiles if estimate == "empirical" else kernel_quantiles
+    quantiles = reached_quantiles if estimate == "empirical" else kernel_quantiles
     order = np.argsort(cells, kind="stable")
     rows = []
     for at in np.split(order, np.flatnonzero(np.diff(cells[order])) + 1):

@@ -8,15 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
 from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, weights_of
+from tacit.data.values import as_frame
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames
 from tacit.plot.chart import Chart
@@ -137,7 +136,7 @@ class KullbackLeibler(Measure):
                 "mean total variation": float(np.mean([d.variation for d in found.values()])),
                 "tables": len(found),
             },
-            frame=nw.from_native(pa.table(rows), eager_only=True),
+            frame=as_frame(rows),
             explanation=(
                 "0 means that a table of the masked file has the shares of the original. Total variation is the share of "
                 "records that would have to change cells."

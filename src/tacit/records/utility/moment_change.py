@@ -6,15 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
 from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric
+from tacit.data.values import as_frame
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
@@ -22,7 +21,7 @@ from tacit.plot.families import bars, before_after
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
-from tacit.stats.shape import Decomposition, decompose, kurtosis, skewness
+from tacit.stats.moments import Decomposition, decompose, kurtosis, skewness
 
 
 @register
@@ -109,7 +108,7 @@ class MomentChange(Measure):
             title="Change of moments",
             value=value,
             numbers=numbers,
-            frame=nw.from_native(pa.table(table), eager_only=True),
+            frame=as_frame(table),
             explanation=(
                 "The change of each variance and covariance is given in units of the original standard deviations. Group means lose variance and raise kurtosis; noise adds variance; reflected residuals mirror skewness."
             ),

@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 from scipy.stats import chi2
 
@@ -19,6 +17,7 @@ from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix
+from tacit.data.values import as_frame
 from tacit.errors import Approximate, ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames, NaturalInt, PositiveInt
 from tacit.plot.chart import Chart
@@ -245,7 +244,7 @@ class Propensity(Measure):
             title=f"Propensity scores ({self.model})",
             value=u / n,
             numbers=numbers,
-            frame=nw.from_native(pa.table(rows), eager_only=True),
+            frame=as_frame(rows),
             explanation=explain_propensity(unequal=unequal, found=found, drawn=sum(pool.sizes) > n),
             u=u,
             pmse=u / n,

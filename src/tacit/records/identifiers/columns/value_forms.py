@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pyarrow as pa
 
@@ -43,22 +43,15 @@ def form_of(values: pa.Array) -> str:
     some = [text.strip() for text in values[:LOOKED_AT].to_pylist()]
     if len(some) < 2:
         return ""
-    return next((what for what, has_form in FORMS if is_common(some, has_form)), "")
-
-
-def is_common(texts: Sequence[str], has_form: Callable[[str], object]) -> bool:
-    """Return True when enough texts have a form."""
-    return sum(bool(has_form(text)) for text in texts) >= SHARE * len(texts)
-
-
-def without_signs(text: str) -> str:
-    """Return a number without the signs that group its digits."""
-    return re.sub(r"[\s()/.-]", "", text)
+    for what, has_form in FORMS:
+        if sum(bool(has_form(text)) for text in some) >= SHARE * len(some):
+            return what
+    return ""
 
 
 def is_telephone(text: str) -> bool:
-    """Return True for a telephone number that begins with its country or a zero."""
-    return bool(TELEPHONE.fullmatch(without_signs(text)))
+    """Return True for a telephone number that begins with its country or a zero, signs between digits left out."""
+    return bool(TELEPHONE.fullmatch(re.sub(r"[\s()/.-]", "", text)))
 
 
 def is_iban(text: str) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field
@@ -16,6 +15,7 @@ from tacit.arrays import Flags, Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, weights_of
+from tacit.data.values import as_frame
 from tacit.engine.codes import group_ids
 from tacit.errors import InputError
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
@@ -171,9 +171,7 @@ class AnalyticValidity(Measure):
                 "largest change": max((c.change for c in made), default=math.nan),
                 "checks that could not be made": len(checks) - len(made),
             },
-            frame=nw.from_native(
-                pa.Table.from_pylist([c.entry() for c in checks]), eager_only=True
-            ),
+            frame=as_frame(pa.Table.from_pylist([c.entry() for c in checks])),
             explanation=(
                 f"Means and covariances on subdomains, in standard deviations, and margins, as a share of the total, may "
                 f"change by {self.tolerance:g}. A file is valid when all checks pass, and interesting when {INTERESTING} variables do."

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
@@ -18,7 +17,7 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, shared_positions, weights_of
-from tacit.data.values import not_numeric, row_numbers
+from tacit.data.values import as_frame, not_numeric, row_numbers
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames, Probability
 from tacit.plot.chart import Chart
@@ -367,7 +366,7 @@ class EstimateChange(Measure):
                 "records, original": len(files[0].weights),
                 "records, masked": len(files[1].weights),
             },
-            frame=nw.from_native(pa.Table.from_pylist([r.entry() for r in rows]), eager_only=True),
+            frame=as_frame(pa.Table.from_pylist([r.entry() for r in rows])),
             explanation=(
                 "Percent differences are 100 (original - masked) / original: negative where masking makes an estimate "
                 "larger. The summary is over their absolute values. Overlap 1 means that the 95 % intervals agree."

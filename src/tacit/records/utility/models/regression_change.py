@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field, field_validator
@@ -16,6 +15,7 @@ from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, weights_of
+from tacit.data.values import as_frame
 from tacit.errors import InputError, InvalidParameter
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
@@ -272,7 +272,7 @@ class RegressionChange(Measure):
                 "records left out, masked": designs["masked"].skipped,
                 "separated": old.separated or new.separated,
             },
-            frame=nw.from_native(pa.Table.from_pylist([r.entry() for r in rows]), eager_only=True),
+            frame=as_frame(pa.Table.from_pylist([r.entry() for r in rows])),
             explanation=(
                 "Percent differences are 100 (original - masked) / original. A conclusion is kept when sign and "
                 "significance at 5 % are the same in both files. Overlap 1 means that the 95 % intervals agree."

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
@@ -16,7 +15,7 @@ from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.block import read_block
 from tacit.data.microdata import Microdata
-from tacit.data.values import not_numeric
+from tacit.data.values import as_frame, not_numeric
 from tacit.errors import Approximate, InputError, SdcError
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
@@ -211,7 +210,7 @@ class Simex(Measure):
                 ),
                 "largest correction of a slope": shift,
             },
-            frame=nw.from_native(frame, eager_only=True),
+            frame=as_frame(frame),
             explanation="The estimates that the data would give without the noise that was added and with the records that were left out; the value is the largest correction of a slope.",
             terms=terms,
             fit=found,
