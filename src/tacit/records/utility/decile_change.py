@@ -28,6 +28,8 @@ from tacit.stats.estimates import kernel_quantiles, reached_quantiles
 DECILES = np.arange(1, 10) / 10
 #: The classes of cell sizes of the paper's Table 2.
 SIZES = (100, 250, 350)
+#: Largest and mean change where no decile has one.
+UNKNOWN = (float("nan"), float("nan"))
 
 
 @register
@@ -102,7 +104,7 @@ class DecileChange(Measure):
 
     def result(self, rows: list[CellChange], columns: tuple[str, ...]) -> DecileChangeResult:
         """Put the result together."""
-        largest = np.array([r.relative_max for r in rows])
+        largest = np.array([r.relative[0] for r in rows])
         known = largest[np.isfinite(largest)]
         classes_of = np.searchsorted(self.sizes, [r.size for r in rows], side="right")
         names = size_names(self.sizes)
@@ -117,10 +119,10 @@ class DecileChange(Measure):
                 "column": [r.column for r in rows],
                 "cell": [r.cell for r in rows],
                 "records": [r.size for r in rows],
-                "relative_max": pa.array(largest, pa.float64()),
-                "relative_mean": pa.array([r.relative_mean for r in rows], pa.float64()),
-                "absolute_max": pa.array([r.absolute_max for r in rows], pa.float64()),
-                "absolute_mean": pa.array([r.absolute_mean for r in rows], pa.float64()),
+                "relative_max": largest,
+                "relative_mean": np.array([r.relative[1] for r in rows]),
+                "absolute_max": np.array([r.absolute[0] for r in rows]),
+                "absolute_mean": np.array([r.absolute[1] for r in rows]),
             }
         )
         return DecileChangeResult(
@@ -146,10 +148,8 @@ class CellChange:
     column: str
     cell: int
     size: int
-    relative_max: float
-    relative_mean: float
-    absolute_max: float
-    absolute_mean: float
+    relative: tuple[float, float]
+    absolute: tuple[float, float]
 
 
 @dataclass(frozen=True, repr=False)
@@ -182,34 +182,21 @@ def cell_changes(
         before, after = quantiles(x[at], w[at], DECILES), quantiles(y[at], w[at], DECILES)
         absolute = np.abs(after - before)
         relative = absolute[before != 0] / np.abs(before[before != 0])
-        rows.append(
-            CellChange(
-                column,
-                int(cells[at[0]]),
-                len(at),
-                float(relative.max()) if len(relative) else float("nan"),
-                float(relative.mean()) if len(relative) else float("nan"),
-                float(absolute.max()),
-                float(absolute.mean()),
-            )
-        )
+        sizes = [
+            (float(v.max()), float(v.mean())) if len(v) else UNKNOWN for v in (relative, absolute)
+        ]
+        rows.append(CellChange(column, int(cells[at[0]]), len(at), *sizes))
     return rows
 
 
 def summary(values: Floats) -> dict[str, float]:
     """Return the six numbers of the paper's Table 2."""
+    names = ("min", "q1", "median", "mean", "q3", "max")
     known = values[np.isfinite(values)]
     if not len(known):
-        return dict.fromkeys(("min", "q1", "median", "mean", "q3", "max"), float("nan"))
-    q = np.quantile(known, [0, 0.25, 0.5, 0.75, 1])
-    return {
-        "min": float(q[0]),
-        "q1": float(q[1]),
-        "median": float(q[2]),
-        "mean": float(known.mean()),
-        "q3": float(q[3]),
-        "max": float(q[4]),
-    }
+        return dict.fromkeys(names, float("nan"))
+    low, q1, median, q3, high = np.quantile(known, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    return dict(zip(names, (low, q1, median, float(known.mean()), q3, high), strict=True))
 
 
 def size_names(limits: tuple[int, ...]) -> list[str]:

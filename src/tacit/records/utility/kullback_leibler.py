@@ -11,16 +11,22 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.paired import matrix, weights_of
+from tacit.data.paired import weights_of
 from tacit.data.values import as_frame
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.utility.matched import common_codes, is_numeric
+from tacit.records.utility.matched import (
+    CommonCodes,
+    common_codes,
+    describing_columns,
+    is_numeric,
+    numbers_of_both,
+)
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -83,10 +89,7 @@ class KullbackLeibler(Measure):
 
     def compared(self, original: Microdata, released: Microdata) -> tuple[str, ...]:
         """Return the columns compared."""
-        apart = {*original.identifiers, original.weight, original.household, original.stratum}
-        columns = self.columns or tuple(
-            c for c in original.columns if c not in apart and c in released.columns
-        )
+        columns = self.columns or describing_columns(original, released)
         absent = [c for c in columns if c not in original.columns or c not in released.columns]
         if absent:
             raise ColumnNotFound(absent, list(released.columns), "original and release")
@@ -96,13 +99,12 @@ class KullbackLeibler(Measure):
 
     def cells(
         self, original: Microdata, released: Microdata, column: str, weights: Floats
-    ) -> Cells:
+    ) -> CommonCodes:
         """Return the cell of every record of both files; a missing value has its own."""
         number = is_numeric(original, column) and is_numeric(released, column)
         if not number or column in self.categorical:
-            codes = common_codes(original, released, column)
-            return Cells(codes.old, codes.new, codes.size)
-        old, new = (matrix(f.to_arrow([column]), [column])[:, 0] for f in (original, released))
+            return common_codes(original, released, column)
+        old, new = numbers_of_both(original, released, column)
         known = np.isfinite(old) & (weights > 0)
         if not known.any():
             raise InputError(f"kullback_leibler: {column!r} has no known value in the original.")
@@ -110,7 +112,7 @@ class KullbackLeibler(Measure):
         edges = np.unique(weighted_quantiles(old[known], weights[known], shares))
         top = len(edges) + 1
         cut = [np.where(np.isnan(v), top, np.searchsorted(edges, v, "right")) for v in (old, new)]
-        return Cells(cut[0].astype(np.int64), cut[1].astype(np.int64), top + 1)
+        return CommonCodes(cut[0].astype(np.int64), cut[1].astype(np.int64), top + 1)
 
     def result(self, found: Mapping[str, Divergence]) -> KullbackLeiblerResult:
         """Put the result together."""
@@ -146,15 +148,6 @@ class KullbackLeibler(Measure):
 
 
 @dataclass(frozen=True)
-class Cells:
-    """The cell of every record, in both files."""
-
-    old: Ints
-    new: Ints
-    size: int
-
-
-@dataclass(frozen=True)
 class Divergence:
     """How far two tables of shares are apart."""
 
@@ -182,7 +175,7 @@ class KullbackLeiblerResult(Result):
         )
 
 
-def divergence(cells: Sequence[Cells], weights: tuple[Floats, Floats]) -> Divergence:
+def divergence(cells: Sequence[CommonCodes], weights: tuple[Floats, Floats]) -> Divergence:
     """Return the divergence of the table that some columns form; empty cells of both files do not count."""
     old, new, size = cells[0].old, cells[0].new, cells[0].size
     for c in cells[1:]:

@@ -13,7 +13,7 @@ from tacit.arrays import Floats, Ints
 from tacit.data.block import format_columns, shared_maskable
 from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
-from tacit.data.paired import pairs, weights_of
+from tacit.data.paired import matrix, pairs, shared_numeric, weights_of
 from tacit.data.values import not_numeric
 from tacit.errors import ColumnNotFound, InputError
 
@@ -60,6 +60,28 @@ def choose_compared_columns(
     if faults:
         raise faults[0]
     return tuple(dict.fromkeys(columns))
+
+
+def choose_shared_columns(
+    original: Microdata, released: Microdata, columns: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the numeric columns that a measure names, or else all that both files share."""
+    shared = shared_numeric(original, released)
+    absent = [c for c in columns if c not in shared]
+    if absent:
+        raise ColumnNotFound(absent, shared, "the numeric columns of original and release")
+    return tuple(columns) or tuple(shared)
+
+
+def describing_columns(original: Microdata, released: Microdata) -> tuple[str, ...]:
+    """Return the columns of both files but identifiers, weight, household and stratum."""
+    apart = {*original.identifiers, original.weight, original.household, original.stratum}
+    return tuple(c for c in original.columns if c not in apart and c in released.columns)
+
+
+def numbers_of_both(original: Microdata, released: Microdata, column: str) -> list[Floats]:
+    """Return the numbers of a column in original and release, NaN where missing."""
+    return [matrix(side.to_arrow([column]), [column])[:, 0] for side in (original, released)]
 
 
 def match_complete_records(

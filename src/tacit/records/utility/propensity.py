@@ -16,13 +16,17 @@ from scipy.stats import chi2
 from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.paired import matrix
 from tacit.data.values import as_frame
 from tacit.errors import Approximate, ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames, NaturalInt, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.lines import histogram
-from tacit.records.utility.matched import common_codes, is_numeric
+from tacit.records.utility.matched import (
+    common_codes,
+    describing_columns,
+    is_numeric,
+    numbers_of_both,
+)
 from tacit.records.utility.pool import Categories, Numeric, Pool, draw_records, folds
 from tacit.registry import register
 from tacit.result import Result
@@ -128,10 +132,7 @@ class Propensity(Measure):
 
     def seen(self, original: Microdata, released: Microdata) -> tuple[str, ...]:
         """Return the columns that the model sees."""
-        apart = {*original.identifiers, original.weight, original.household, original.stratum}
-        columns = self.columns or tuple(
-            c for c in original.columns if c not in apart and c in released.columns
-        )
+        columns = self.columns or describing_columns(original, released)
         absent = [c for c in (*columns, *self.categorical) if c not in original.columns]
         absent += [c for c in columns if c not in released.columns]
         if absent:
@@ -176,9 +177,7 @@ class Propensity(Measure):
         """Return a column of both files."""
         number = is_numeric(original, column) and is_numeric(released, column)
         if number and column not in self.categorical:
-            old, new = (
-                matrix(side.to_arrow([column]), [column])[:, 0] for side in (original, released)
-            )
+            old, new = numbers_of_both(original, released, column)
             if np.isinf(old).any() or np.isinf(new).any():
                 raise InputError(f"propensity: {column!r} holds infinite numbers. Leave it out.")
             return Numeric(old, new)

@@ -22,7 +22,7 @@ from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.utility.matched import CommonCodes, choose_compared_columns, common_codes
-from tacit.records.utility.models.estimates import ALL, class_names
+from tacit.records.utility.models.estimates import ALL, classes_of_both
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -111,11 +111,8 @@ class AnalyticValidity(Measure):
         """Yield the subdomains: everybody, then each class of each column."""
         yield ALL, np.ones(len(original), dtype=bool), np.ones(len(released), dtype=bool)
         for column in self.by:
-            found = codes[column]
-            for code, name in enumerate([*class_names(original, released, column), "missing"]):
-                old, new = found.old == code, found.new == code
-                if old.any() or new.any():
-                    yield f"{column} {name}", old, new
+            for name, old, new in classes_of_both(original, released, column, codes[column]):
+                yield f"{column} {name}", old, new
 
     def moments(self, columns: Sequence[str], name: str, old: Side, new: Side) -> Iterator[Check]:
         """Yield the checks of means and covariances on a subdomain."""
