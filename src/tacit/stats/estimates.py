@@ -193,22 +193,15 @@ def interval_overlap(original: Estimate, masked: Estimate) -> float:
 
 @dataclass(frozen=True)
 class Combined:
-    """Estimates combined over completed data sets.
+    """Estimates combined over completed data sets."""
 
-    Attributes
-    ----------
-    values, covariance
-        Their mean, and its covariance.
-    within, between
-        Mean covariance within data sets, and covariance of the estimates between them.
-    freedom
-        Degrees of freedom of each estimate, infinite where all data sets agree.
-    """
-
+    #: Their mean, and its covariance.
     values: Floats
     covariance: Floats
+    #: Mean covariance within data sets, and covariance of the estimates between them.
     within: Floats
     between: Floats
+    #: Degrees of freedom of each estimate, infinite where all data sets agree.
     freedom: Floats
 
     @property

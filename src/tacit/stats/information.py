@@ -47,22 +47,15 @@ class Amount:
 
 @dataclass(frozen=True)
 class Matched:
-    """Original (``x``) and masked (``y``) numbers of the same records, and what measures share.
-
-    Attributes
-    ----------
-    weights
-        Survey weights, for totals.
-    response
-        The column that is regressed on the others.
-    seed
-        Of the draws that the robust measures make, the same for both files.
-    """
+    """Original (``x``) and masked (``y``) numbers of the same records, and what measures share."""
 
     x: Floats
     y: Floats
+    #: Survey weights, for totals.
     weights: Floats
+    #: The column that is regressed on the others.
     response: int = 0
+    #: Of the draws that the robust measures make, the same for both files.
     seed: int = 0
 
     @property

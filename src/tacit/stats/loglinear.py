@@ -36,20 +36,13 @@ class GridTooLarge(Exception):
 
 @dataclass(frozen=True)
 class Counts:
-    """Occupied cells of a table: codes by axis, and what is in them.
+    """Occupied cells of a table: codes by axis, and what is in them."""
 
-    Attributes
-    ----------
-    codes
-        One row per cell, one column per axis.
-    sizes
-        Categories of each axis; every one occurs.
-    n
-        What is fitted: counts, or sums of weights.
-    """
-
+    #: One row per cell, one column per axis.
     codes: Ints
+    #: Categories of each axis; every one occurs.
     sizes: tuple[int, ...]
+    #: What is fitted: counts, or sums of weights.
     n: Floats
 
     @property

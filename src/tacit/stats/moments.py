@@ -127,21 +127,14 @@ def standardised_moment(x: Floats, order: Literal[3, 4]) -> Floats:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """Cov(original) = Cov(released) + Cov(difference) + cross + cross', all with divisor n.
+    """Cov(original) = Cov(released) + Cov(difference) + cross + cross', all with divisor n."""
 
-    Attributes
-    ----------
-    original, released
-        Covariances before and after.
-    difference
-        Covariance of original minus released: for group means the covariance within groups.
-    cross
-        Covariance of the released values with the difference; 0 for group means.
-    """
-
+    #: Covariances before and after.
     original: Floats
     released: Floats
+    #: Covariance of original minus released: for group means the covariance within groups.
     difference: Floats
+    #: Covariance of the released values with the difference; 0 for group means.
     cross: Floats
 
     @property

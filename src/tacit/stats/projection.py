@@ -39,17 +39,11 @@ CHUNK = 4_000_000
 
 @dataclass(frozen=True)
 class Components:
-    """Components in descending order of variance.
+    """Components in descending order of variance."""
 
-    Attributes
-    ----------
-    values
-        Variances along the components.
-    vectors
-        One column per component, of length 1.
-    """
-
+    #: Variances along the components.
     values: Floats
+    #: One column per component, of length 1.
     vectors: Floats
 
     @property

@@ -25,22 +25,15 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Priced:
-    """Improving rays and how far from proof the search ended.
+    """Improving rays and how far from proof the search ended."""
 
-    Attributes
-    ----------
-    sets, rays
-        By number of members: the sets and their rays.
-    slack
-        No set is worth more than (1 + slack) times its cost, counting the sets that were not
-        looked at; zero when the search is complete and found nothing.
-    complete
-        Whether every set was looked at or excluded.
-    """
-
+    #: By number of members: the sets and their rays.
     sets: dict[int, Ints]
     rays: dict[int, Floats]
+    #: No set is worth more than (1 + slack) times its cost, counting the sets that were not looked
+    #: at; zero when the search is complete and found nothing.
     slack: float
+    #: Whether every set was looked at or excluded.
     complete: bool
 
     @property

@@ -214,25 +214,17 @@ class PramLoss(Measure):
 
 @dataclass(frozen=True)
 class TableLosses:
-    """Losses of one table.
+    """Losses of one table."""
 
-    Attributes
-    ----------
-    columns, cells
-        What spans it, and how many cells it has.
-    ebil, il
-        Expected and realised entropy loss.
-    differences
-        RD, mRD and #Inf.
-    cv, largest_cv
-        Median and largest coefficient of variation of the corrected cells.
-    """
-
+    #: What spans it, and how many cells it has.
     columns: tuple[str, ...]
     cells: int
+    #: Expected and realised entropy loss.
     ebil: float
     il: float
+    #: RD, mRD and #Inf.
     differences: Differences
+    #: Median and largest coefficient of variation of the corrected cells.
     cv: float
     largest_cv: float
 

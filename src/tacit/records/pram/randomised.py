@@ -223,20 +223,13 @@ def code_with_missing_last(array: Any, distinct: pa.Array) -> Ints:
 
 @dataclass(frozen=True)
 class Slab:
-    """The part of a table whose records all got the same matrices.
+    """The part of a table whose records all got the same matrices."""
 
-    Attributes
-    ----------
-    groups
-        Which classes of the untouched columns are in it.
-    table
-        One axis for those classes, then one a randomised variable.
-    matrices
-        None for the first axis, then the variables'.
-    """
-
+    #: Which classes of the untouched columns are in it.
     groups: Ints
+    #: One axis for those classes, then one a randomised variable.
     table: Floats
+    #: None for the first axis, then the variables'.
     matrices: tuple[Transition | None, ...]
 
 

@@ -22,25 +22,17 @@ Missing = Literal["skip", "refuse"]
 
 @dataclass(frozen=True)
 class MatchedRecords:
-    """Complete records of both files, in the same order.
-
-    Attributes
-    ----------
-    x, y
-        Original and masked numbers.
-    weights
-        Survey weights of the original.
-    skipped
-        Records of both files that have a missing value in either.
-    dropped
-        Original records that are not in the masked file.
-    """
+    """Complete records of both files, in the same order."""
 
     columns: tuple[str, ...]
+    #: Original and masked numbers.
     x: Floats
     y: Floats
+    #: Survey weights of the original.
     weights: Floats
+    #: Records of both files that have a missing value in either.
     skipped: int
+    #: Original records that are not in the masked file.
     dropped: int
 
 

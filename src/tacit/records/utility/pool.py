@@ -18,27 +18,18 @@ At = tuple[Ints, Ints]
 
 @dataclass(frozen=True)
 class Pool:
-    """Both files as one design matrix, originals first.
+    """Both files as one design matrix, originals first."""
 
-    Attributes
-    ----------
-    x, r
-        The matrix, and 1 for records of the original.
-    groups
-        For each column of the matrix: -1 for numbers, else the number of its categorical column.
-    owner
-        For each column of the matrix: the position of the data's column it stems from.
-    fold
-        The fold of each record, the same for both versions of a record.
-    sizes
-        Records of both files before any draw.
-    """
-
+    #: The matrix, and 1 for records of the original.
     x: Floats
     r: Floats
+    #: For each column of the matrix: -1 for numbers, else the number of its categorical column.
     groups: tuple[int, ...]
+    #: For each column of the matrix: the position of the data's column it stems from.
     owner: Ints
+    #: The fold of each record, the same for both versions of a record.
     fold: Ints
+    #: Records of both files before any draw.
     sizes: tuple[int, int]
 
     @property
