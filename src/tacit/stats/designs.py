@@ -36,17 +36,11 @@ FIRST = 0xF0000
 
 @dataclass(frozen=True)
 class Polynomial:
-    """All products of up to ``degree`` columns; calling it expands rows.
+    """All products of up to ``degree`` columns; calling it expands rows."""
 
-    Attributes
-    ----------
-    terms
-        The columns that each term multiplies, by position and with repetition.
-    scale
-        What standardises the columns first, so that high powers keep their digits.
-    """
-
+    #: The columns that each term multiplies, by position and with repetition.
     terms: tuple[tuple[int, ...], ...]
+    #: What standardises the columns first, so that high powers keep their digits.
     scale: Scale
 
     def __call__(self, x: Floats) -> Floats:

@@ -72,21 +72,14 @@ class Counts:
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted model.
-
-    Attributes
-    ----------
-    mu
-        Fitted means of the occupied cells.
-    table
-        The whole fitted table, where it was needed.
-    gap
-        Largest difference of a margin from its target, as a share of the total; 0 for a closed form.
-    """
+    """A fitted model."""
 
     margins: tuple[Margin, ...]
+    #: Fitted means of the occupied cells.
     mu: Floats
+    #: The whole fitted table, where it was needed.
     table: Floats | None = None
+    #: Largest difference of a margin from its target, as a share of the total; 0 for a closed form.
     gap: float = 0.0
 
 

@@ -21,17 +21,12 @@ ROUNDING = 1e-10
 
 @dataclass(frozen=True)
 class Sample:
-    """Weights, strata and clusters of the records of a sample.
+    """Weights, strata and clusters of the records of a sample."""
 
-    Attributes
-    ----------
-    weights
-        Above 0.
-    strata, clusters
-        Numbers of strata and of first-stage clusters; None for one stratum, and for records drawn by themselves.
-    """
-
+    #: Above 0.
     weights: Floats
+    #: Numbers of strata and of first-stage clusters; None for one stratum, and for records drawn by
+    #: themselves.
     strata: Ints | None = None
     clusters: Ints | None = None
 

@@ -272,17 +272,11 @@ class Pair:
 
 @dataclass(frozen=True)
 class Linked:
-    """Records that are in both files: their categories before and after, and their matrices.
+    """Records that are in both files: their categories before and after, and their matrices."""
 
-    Attributes
-    ----------
-    before
-        The original columns.
-    old, new, parts
-        By the columns of a variable: categories before and after (-1 missing), and which matrix.
-    """
-
+    #: The original columns.
     before: pa.Table
+    #: By the columns of a variable: categories before and after (-1 missing), and which matrix.
     old: Mapping[tuple[str, ...], Ints]
     new: Mapping[tuple[str, ...], Ints]
     parts: Mapping[tuple[str, ...], Ints]

@@ -235,23 +235,15 @@ class Slab:
 
 @dataclass(frozen=True)
 class Crossing:
-    """Records tabulated by some columns, randomised or not.
+    """Records tabulated by some columns, randomised or not."""
 
-    Attributes
-    ----------
-    columns
-        The columns, untouched ones first.
-    untouched
-        Their labels, one row per class that occurs.
-    variables
-        The randomised variables, in the order of the axes.
-    slabs
-        The counts, by the matrices that the records got.
-    """
-
+    #: The columns, untouched ones first.
     columns: tuple[str, ...]
+    #: Their labels, one row per class that occurs.
     untouched: pa.Table
+    #: The randomised variables, in the order of the axes.
     variables: tuple[Randomised, ...]
+    #: The counts, by the matrices that the records got.
     slabs: tuple[Slab, ...]
 
     @property
