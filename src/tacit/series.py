@@ -10,7 +10,7 @@ from tacit.public import publish
 _HOMES = {
     "Advice": "tacit.records.linkage.series_advice",
     "Distance": "tacit.stats.series.distances",
-    "NORMALISATIONS": "tacit.stats.series.normalise",
+    "NORMALISATIONS": "tacit.stats.series.panel",
     "Panel": "tacit.stats.series.panel",
     "SeriesAttack": "tacit.records.linkage.series_attack",
     "SeriesLinks": "tacit.records.linkage.series_attack",
@@ -28,7 +28,7 @@ _HOMES = {
     "link": "tacit.records.linkage.series_attack",
     "microaggregated": "tacit.records.microaggregation.grouping.series",
     "minkowski": "tacit.stats.series.distances",
-    "normalise": "tacit.stats.series.normalise",
+    "normalise": "tacit.stats.series.panel",
     "paired_distances": "tacit.stats.series.distances",
     "series_groups": "tacit.records.microaggregation.grouping.series",
     "side_by_side": "tacit.plot.series",

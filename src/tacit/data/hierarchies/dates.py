@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tacit.data.hierarchies.plain import PlainRule
-from tacit.data.hierarchy import Hierarchy, ground_label
+from tacit.data.hierarchy import Hierarchy, PlainRule, ground_label
 from tacit.errors import HierarchyError, near_match
 from tacit.reveal import reveal
 

@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from tacit.data.hierarchies.plain import PlainRule
-from tacit.data.hierarchy import Hierarchy, ground_label
+from tacit.data.hierarchy import Hierarchy, PlainRule, ground_label
 from tacit.errors import HierarchyError
 from tacit.reveal import reveal
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tacit.data.hierarchies.plain import PlainRule
-from tacit.data.hierarchy import TOP, Hierarchy, ground_label
+from tacit.data.hierarchy import TOP, Hierarchy, PlainRule, ground_label
 from tacit.errors import HierarchyError
 from tacit.reveal import reveal
 

@@ -26,8 +26,7 @@ from tacit.arrays import Floats
 from tacit.records.channels.cone import Cone, full_rays
 from tacit.records.channels.local import improve, rank_within
 from tacit.records.channels.master import Master
-from tacit.records.channels.pricing import price
-from tacit.records.channels.pricing_milp import price_milp
+from tacit.records.channels.pricing import price, price_milp
 from tacit.time_limits import is_past
 
 Progress = Callable[[str, float], None]

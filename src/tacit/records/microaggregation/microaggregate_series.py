@@ -22,8 +22,7 @@ from tacit.records.microaggregation.grouping.loss import group_means, group_size
 from tacit.records.microaggregation.grouping.series import series_groups
 from tacit.registry import register
 from tacit.spec import Method
-from tacit.stats.series.normalise import Normalisation
-from tacit.stats.series.panel import Panel, pieces
+from tacit.stats.series.panel import Normalisation, Panel, pieces
 
 
 @register

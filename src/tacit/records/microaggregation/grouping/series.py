@@ -11,8 +11,7 @@ from tacit.context import Progress, ignore_progress
 from tacit.errors import Infeasible
 from tacit.records.microaggregation.grouping.loss import group_means
 from tacit.records.microaggregation.grouping.mdav_groups import mdav
-from tacit.stats.series.normalise import Normalisation, normalise
-from tacit.stats.series.panel import Panel
+from tacit.stats.series.panel import Normalisation, Panel, normalise
 
 
 def series_groups(
