@@ -77,6 +77,7 @@ from tacit.records.pram.drawing import (
     stratum_counts,
     warn_of_many,
 )
+from tacit.records.pram.matrices import shorthand_size, uses_frequencies
 from tacit.records.pram.randomised import (
     as_numpy,
     cast_levels,
@@ -89,8 +90,6 @@ from tacit.records.pram.randomised import (
     strata,
     with_rules,
 )
-from tacit.records.pram.shorthand import size as shorthand_size
-from tacit.records.pram.shorthand import uses_frequencies
 from tacit.registry import register
 from tacit.spec import Method
 

@@ -133,32 +133,17 @@ class Simex(Measure):
                 stacklevel=4,
             )
         found = self.fitted(x, y, weights, ctx.rng)
-        naive = self.fitted(x, y, np.ones(len(y)), ctx.rng, noiseless=True).naive
+        naive = regression_estimator(y, np.ones(len(y)), self.model)(x)
         errors = self.standard_errors(x, y, weights, ctx)
         return self.result(found, naive, errors, len(y))
 
-    def fitted(
-        self,
-        x: Floats,
-        y: Floats,
-        weights: Floats,
-        rng: np.random.Generator,
-        *,
-        noiseless: bool = False,
-    ) -> SimexFit:
+    def fitted(self, x: Floats, y: Floats, weights: Floats, rng: np.random.Generator) -> SimexFit:
         """Return the corrected fit; without extrapolation when there is no noise."""
         noise = np.diag([self.noise.get(c, 0.0) for c in self.covariates])
-        if noiseless or not noise.any():
+        if not noise.any():
             estimate = regression_estimator(y, weights, self.model)(x)
-            grid = np.zeros(1)
-            return SimexFit(
-                grid,
-                estimate[None],
-                estimate,
-                estimate,
-                self.extrapolant,
-                np.zeros(len(estimate), dtype=bool),
-            )
+            kept, grid = np.zeros(len(estimate), dtype=bool), np.zeros(1)
+            return SimexFit(grid, estimate[None], estimate, estimate, self.extrapolant, kept)
         options: dict[str, Any] = {
             "rng": rng,
             "lambdas": self.lambdas,
@@ -186,6 +171,7 @@ class Simex(Measure):
         """Put the result together."""
         terms = ("(constant)", *self.covariates)
         shown = [float("nan")] * len(terms) if errors is None else errors.tolist()
+        spread = {} if errors is None else dict(zip(terms, shown, strict=True))
         frame = pa.table(
             {
                 "term": list(terms),
@@ -203,11 +189,7 @@ class Simex(Measure):
             numbers={
                 "records": n,
                 **{f"{t}": c for t, c in zip(terms, found.corrected.tolist(), strict=True)},
-                **(
-                    {f"{t}, standard error": e for t, e in zip(terms, shown, strict=True)}
-                    if errors is not None
-                    else {}
-                ),
+                **{f"{t}, standard error": e for t, e in spread.items()},
                 "largest correction of a slope": shift,
             },
             frame=as_frame(frame),
