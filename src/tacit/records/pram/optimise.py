@@ -86,18 +86,9 @@ def optimal(
     at[row, column] = np.arange(len(row))
     distance = np.abs(row - column).astype(np.float64)
     price = (distance if cost == "distance" else np.minimum(distance, 1.0)) * t[row] / t.sum()
-    which, one = np.arange(len(row)), np.ones(n)
-    rows = [(entries(row, which, np.ones(len(row)), n, len(row)), one, one)]
-    if invariant:
-        share = t[row] / np.where(t > 0, t, 1.0)[column]
-        even = np.where(t > 0, 1.0, 0.0)
-        rows.append((entries(column, which, share, n, len(row)), even, even))
-    bound = risk_rows(cells, tau, at)
-    rows.append((bound, np.zeros(bound.shape[0]), np.full(bound.shape[0], np.inf)))
-    blocks, low, high = zip(*rows, strict=True)
     floor = np.where(row == column, np.where(t > 0, least, 1.0)[row], 0.0)
-    limits = np.concatenate(low), np.concatenate(high)
-    model = LinearModel.of(price, sparse.vstack(blocks), *limits, lower=floor, upper=1.0)
+    rows = linear_rows(cells, tau, at, row, column, invariant=invariant)
+    model = LinearModel.of(price, *rows, lower=floor, upper=1.0)
     answer = Highs(model, presolve=True, options=OPTIONS).solve()
     if answer.x is None:
         raise Infeasible(
@@ -107,6 +98,24 @@ def optimal(
     p = np.zeros((n, n))
     p[row, column] = np.maximum(answer.x, 0.0)
     return Explicit(tidy_solution(p, t if invariant else None))
+
+
+def linear_rows(
+    cells: Floats, tau: float, at: Ints, row: Ints, column: Ints, *, invariant: bool
+) -> tuple[sparse.csr_array, Floats, Floats]:
+    """Return the matrix of the program and its limits: sums of rows, invariance, and safe cells."""
+    t = cells.sum(axis=1)
+    n = len(t)
+    which, one = np.arange(len(row)), np.ones(n)
+    rows = [(entries(row, which, np.ones(len(row)), n, len(row)), one, one)]
+    if invariant:
+        share = t[row] / np.where(t > 0, t, 1.0)[column]
+        even = np.where(t > 0, 1.0, 0.0)
+        rows.append((entries(column, which, share, n, len(row)), even, even))
+    bound = risk_rows(cells, tau, at)
+    rows.append((bound, np.zeros(bound.shape[0]), np.full(bound.shape[0], np.inf)))
+    blocks, low, high = zip(*rows, strict=True)
+    return sparse.vstack(blocks), np.concatenate(low), np.concatenate(high)
 
 
 def risk_rows(cells: Floats, tau: float, at: Ints) -> sparse.csr_array:

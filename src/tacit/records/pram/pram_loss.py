@@ -40,7 +40,7 @@ from tacit.records.pram.randomised import (
     by_matrices,
     classes_of,
     codes_among,
-    find_known_matrices,
+    find_newly_randomised,
     part_numbers,
     rule_flags,
     split_columns,
@@ -99,12 +99,7 @@ class PramLoss(Measure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> PramLossResult:
         original = other.original
-        done = {c for v in find_known_matrices(original, None, self.kind) for c in v.columns}
-        variables = [
-            v
-            for v in find_known_matrices(data, self.matrices, self.kind)
-            if not set(v.columns) & done
-        ]
+        variables = find_newly_randomised(original, data, self.matrices, self.kind)
         singles = [v.columns for v in variables]
         pairs = [(*a, *b) for a, b in itertools.combinations(singles, 2)]
         both = match_records(original, data, variables, self, (*singles, *self.tables))

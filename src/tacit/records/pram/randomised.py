@@ -50,6 +50,14 @@ def find_known_matrices(
     return found
 
 
+def find_newly_randomised(
+    original: Microdata, data: Microdata, given: str | Path | Mapping[str, Any] | None, kind: str
+) -> list[Randomised]:
+    """Return the variables that were randomised since the original."""
+    done = {c for v in find_known_matrices(original, None, kind) for c in v.columns}
+    return [v for v in find_known_matrices(data, given, kind) if not set(v.columns) & done]
+
+
 def plain_levels(values: pa.Array) -> list[Any]:
     """Return category labels as JSON can hold them."""
     kind = values.type
