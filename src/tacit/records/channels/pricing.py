@@ -27,6 +27,8 @@ from tacit.time_limits import is_past, limit_reached
 
 _BLOCK_CELLS = 4_000_000
 _TOLERANCE = 1e-9
+#: Improving rays kept of each block of risky channels and depth.
+_KEPT = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +41,6 @@ class Priced:
     #: No set is worth more than (1 + slack) times its cost, counting the sets that were not looked
     #: at; zero when the search is complete and found nothing.
     slack: float
-    #: Whether every set was looked at or excluded.
-    complete: bool
 
     @property
     def n_found(self) -> int:
@@ -51,11 +51,8 @@ class Priced:
 class _Search:
     """One search for improving sets at given prices; filled while the tree is walked."""
 
-    def __init__(
-        self, cone: Cone, prices: Floats, beam: int | None, keep: int, deadline: float | None
-    ) -> None:
-        self.cone, self.prices, self.beam, self.keep = cone, prices, beam, keep
-        self.deadline = deadline
+    def __init__(self, cone: Cone, prices: Floats, deadline: float | None) -> None:
+        self.cone, self.prices, self.deadline = cone, prices, deadline
         self.sets: dict[int, list[Ints]] = {}
         self.rays: dict[int, list[Floats]] = {}
         self.worth: dict[int, list[Floats]] = {}
@@ -76,7 +73,7 @@ class _Search:
         improving[where[good]] = True
         if good.any():
             n = sets.shape[1]
-            order = np.flatnonzero(good)[np.argsort(-ratio[good], kind="stable")][: self.keep]
+            order = np.flatnonzero(good)[np.argsort(-ratio[good], kind="stable")][:_KEPT]
             self.sets.setdefault(n, []).append(sets[where[order]])
             self.rays.setdefault(n, []).append(rays[order])
             self.worth.setdefault(n, []).append(ratio[order])
@@ -87,15 +84,8 @@ class _Search:
             self.dropped = max(self.dropped, float(ratios.max()))
 
 
-def price(
-    cone: Cone,
-    prices: Floats,
-    *,
-    beam: int | None = None,
-    keep: int = 200,
-    deadline: float | None = None,
-) -> Priced:
-    """Search for sets worth more than they cost; complete unless a beam or deadline cuts it.
+def price(cone: Cone, prices: Floats, *, deadline: float | None = None) -> Priced:
+    """Search for sets worth more than they cost; complete unless a deadline cuts it.
 
     Parameters
     ----------
@@ -103,14 +93,10 @@ def price(
         Rules and sizes.
     prices
         Value of a subject of each input channel, in units of size; at most 0 for safe channels.
-    beam
-        Nodes kept at each depth for each block of risky channels; all when None.
-    keep
-        Improving rays kept of each block and depth.
     deadline
         Moment (``time.monotonic``) at which to stop.
     """
-    search = _Search(cone, prices, beam, keep, deadline)
+    search = _Search(cone, prices, deadline)
     start = np.flatnonzero(cone.risky & (prices > cone.m + cone.m.min()))
     start = start[np.argsort(-prices[start] / cone.m[start], kind="stable")]
     block = max(1, min(16, 64_000 // max(1, len(cone.m))))
@@ -125,8 +111,7 @@ def price(
     if not sets:
         # Without any improving set a lost node means rounding: the search proves nothing there.
         search.dropped = max(search.dropped, search.lost)
-    slack = max(search.skipped, search.lost, search.dropped)
-    return Priced(sets, rays, slack, search.dropped == 0)
+    return Priced(sets, rays, max(search.skipped, search.lost, search.dropped))
 
 
 def _walk(search: _Search, sets: Ints, ratios: Floats) -> None:
@@ -155,22 +140,12 @@ def _children(search: _Search, sets: Ints, ratios: Floats, *, last: bool) -> tup
         new, bound = _grow(search, sets[at : at + size], ratios[at : at + size], last=last)
         if last and len(new):
             # Leaves have no children: test them now rather than store them.
-            new, bound = _best(search, new, bound)
             improving = search.test(new)
             search.skipped = max(search.skipped, float(bound[improving].max(initial=0.0)))
         elif not last:
             grown.append(new)
             bounds.append(bound)
-    return _best(search, *_merge_equal_sets(np.concatenate(grown), np.concatenate(bounds)))
-
-
-def _best(search: _Search, sets: Ints, ratios: Floats) -> tuple[Ints, Floats]:
-    if search.beam is None or len(sets) <= search.beam:
-        return sets, ratios
-    order = np.argsort(-ratios, kind="stable")
-    search.drop(ratios[order[search.beam :]])
-    chosen = order[: search.beam]
-    return sets[chosen], ratios[chosen]
+    return _merge_equal_sets(np.concatenate(grown), np.concatenate(bounds))
 
 
 def _merge_equal_sets(sets: Ints, ratios: Floats) -> tuple[Ints, Floats]:
@@ -296,26 +271,23 @@ def price_milp(cone: Cone, prices: Floats, *, deadline: float | None = None) -> 
         bounds=optimize.Bounds(0, 1),
         options={"time_limit": limit, "mip_rel_gap": 0.0},
     )
-    slack, complete = _slack_of(result, cone)
+    slack = _slack_of(result, cone)
     if result.status == 1:
         limit_reached()
     if result.x is None or result.fun > -1e-9:
-        return Priced({}, {}, slack, complete)
-    members = np.flatnonzero(result.x[:n] > 0.5)
-    return _rays_on(cone, prices, members, slack, complete)
+        return Priced({}, {}, slack)
+    return _rays_on(cone, prices, np.flatnonzero(result.x[:n] > 0.5), slack)
 
 
-def _slack_of(result: optimize.OptimizeResult, cone: Cone) -> tuple[float, bool]:
+def _slack_of(result: optimize.OptimizeResult, cone: Cone) -> float:
     """Bound the worth of any set by its cost, from the least reduced cost proven."""
     least = result.mip_dual_bound
-    complete = bool(result.status == 0)
     if least is None or not np.isfinite(least):
-        return float("inf"), False
-    cheapest = float(np.sort(cone.m)[:2].sum())
-    return max(0.0, -float(least) - 1e-9) / cheapest, complete
+        return float("inf")
+    return max(0.0, -float(least) - 1e-9) / float(np.sort(cone.m)[:2].sum())
 
 
-def _rays_on(cone: Cone, prices: Floats, members: Ints, slack: float, complete: bool) -> Priced:
+def _rays_on(cone: Cone, prices: Floats, members: Ints, slack: float) -> Priced:
     sets, rays = {}, {}
     for size in range(2, min(len(members), cone.n_rules + 1) + 1):
         chosen = np.array(list(combinations(members.tolist(), size)), dtype=np.int64)
@@ -324,4 +296,4 @@ def _rays_on(cone: Cone, prices: Floats, members: Ints, slack: float, complete: 
         good = worth > cone.psi(chosen[where]) + 1e-10
         if good.any():
             sets[size], rays[size] = chosen[where[good]], found[good]
-    return Priced(sets, rays, slack, complete)
+    return Priced(sets, rays, slack)

@@ -9,7 +9,7 @@ and drawn like the best one. Points for an R-U map say what a looser or stricter
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -24,7 +24,6 @@ from tacit.data.values import as_frame
 from tacit.plot.chart import Chart
 from tacit.plot.flows import Node, flows
 from tacit.plot.parts import short_number
-from tacit.records.channels.answer import Answer
 from tacit.records.channels.problem import Problem
 from tacit.records.channels.solve import evaluate, solve
 from tacit.records.channels.study import Given, StudyAnswer, numbers_text, parse_proposal
@@ -170,38 +169,25 @@ TOLERANCES = (1.0, 1.2, 1.4, 1.6, 1.8)
 def scale_limits(problem: Problem, factor: float) -> Problem:
     """Return the problem with limits multiplied by the risk tolerance RT; u stays at most 1."""
     by = Fraction(float(factor)).limit_denominator(10**6)
-    looser = replace(
-        problem, u=tuple(min(Fraction(1), v * by) for v in problem.u), b=problem.b * by
-    )
+    u = tuple(min(Fraction(1), v * by) for v in problem.u)
+    looser = replace(problem, u=u, b=problem.b * by)
     looser.check()
     return looser
 
 
 def points(
-    table: ChannelTable,
-    problem: Problem,
-    *,
-    factors: Sequence[float] = TOLERANCES,
-    answer: Callable[[Problem], Answer] = solve,
+    table: ChannelTable, problem: Problem, *, factors: Sequence[float] = TOLERANCES
 ) -> Frame:
     """Return risk and utility for each risk tolerance, for an R-U map.
 
     Risk is the largest posterior share of a risky value that an output channel shows, and the largest
-    in proportion to the limits at RT = 1; utility is 1 - Omega.
-
-    Parameters
-    ----------
-    table, problem
-        The input channels, and the limits at RT = 1.
-    factors
-        The risk tolerances.
-    answer
-        How each problem is solved; by default in fractions of subjects, over all sets.
+    in proportion to the limits at RT = 1, which are those of ``problem``; utility is 1 - Omega. Each
+    problem is solved in fractions of subjects, over all sets.
     """
     base = np.array([float(v) for v in problem.u])
     rows = []
     for factor in factors:
-        found = StudyAnswer(table, answer(scale_limits(problem, factor)))
+        found = StudyAnswer(table, solve(scale_limits(problem, factor)))
         shares = found.shares
         rows.append(
             {

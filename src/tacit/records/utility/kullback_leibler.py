@@ -20,8 +20,8 @@ from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
+from tacit.records.utility.matched import CommonCodes as Cells
 from tacit.records.utility.matched import (
-    CommonCodes,
     common_codes,
     describing_columns,
     is_numeric,
@@ -99,7 +99,7 @@ class KullbackLeibler(Measure):
 
     def cells(
         self, original: Microdata, released: Microdata, column: str, weights: Floats
-    ) -> CommonCodes:
+    ) -> Cells:
         """Return the cell of every record of both files; a missing value has its own."""
         number = is_numeric(original, column) and is_numeric(released, column)
         if not number or column in self.categorical:
@@ -112,7 +112,7 @@ class KullbackLeibler(Measure):
         edges = np.unique(weighted_quantiles(old[known], weights[known], shares))
         top = len(edges) + 1
         cut = [np.where(np.isnan(v), top, np.searchsorted(edges, v, "right")) for v in (old, new)]
-        return CommonCodes(cut[0].astype(np.int64), cut[1].astype(np.int64), top + 1)
+        return Cells(cut[0].astype(np.int64), cut[1].astype(np.int64), top + 1)
 
     def result(self, found: Mapping[str, Divergence]) -> KullbackLeiblerResult:
         """Put the result together."""
@@ -175,7 +175,7 @@ class KullbackLeiblerResult(Result):
         )
 
 
-def divergence(cells: Sequence[CommonCodes], weights: tuple[Floats, Floats]) -> Divergence:
+def divergence(cells: Sequence[Cells], weights: tuple[Floats, Floats]) -> Divergence:
     """Return the divergence of the table that some columns form; empty cells of both files do not count."""
     old, new, size = cells[0].old, cells[0].new, cells[0].size
     for c in cells[1:]:
