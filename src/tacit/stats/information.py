@@ -332,11 +332,9 @@ def mean_of(m: Matched, names: Sequence[str], factor: float = 1.0) -> Amount:
     return Amount(factor * float(np.mean(known)) if known else np.nan, len(values) - len(known))
 
 
-def change_of(
-    statistic: Callable[[Floats], Floats], size: Callable[[Matched], Any] = lambda m: m.size
-) -> Measure:
+def change_of(statistic: Callable[[Floats], Floats]) -> Measure:
     """Return the measure that sums the relative changes of a statistic of the columns."""
-    return lambda m: sum_change(statistic(m.x), statistic(m.y), size(m))
+    return lambda m: sum_change(statistic(m.x), statistic(m.y), m.size)
 
 
 def covariance_change(m: Matched, divisor: int) -> Amount:

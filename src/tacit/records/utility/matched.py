@@ -83,7 +83,6 @@ def match_complete_records(
     kind: str,
     *,
     missing: Missing,
-    least: int = 2,
 ) -> MatchedRecords:
     """Return the records of both files that are complete; refuse infinite numbers and too few."""
     both = pairs(original, released, columns, kind)
@@ -98,8 +97,8 @@ def match_complete_records(
         raise InputError(
             f"{kind}: there are missing values. Impute them first, or leave such records out."
         )
-    if known.sum() < least:
-        raise InputError(f"{kind} needs at least {least} records without missing values.")
+    if known.sum() < 2:
+        raise InputError(f"{kind} needs at least 2 records without missing values.")
     weights = weights_of(original)[both.old]
     return MatchedRecords(
         tuple(columns),
