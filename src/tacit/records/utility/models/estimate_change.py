@@ -330,7 +330,7 @@ class EstimateChange(Measure):
         percents = np.array([abs(r.percent) for r in rows])
         known = percents[np.isfinite(percents)]
         summary = {
-            "mean": float(known.mean()) if len(known) else math.nan,
+            "mean": mean_of(percents),
             "median": float(np.median(known)) if len(known) else math.nan,
             "largest": float(known.max()) if len(known) else math.nan,
         }
@@ -341,9 +341,7 @@ class EstimateChange(Measure):
             title="Change of estimates",
             value=summary[self.value],
             numbers={
-                "mean percent difference": summary["mean"],
-                "median percent difference": summary["median"],
-                "largest percent difference": summary["largest"],
+                **{f"{name} percent difference": v for name, v in summary.items()},
                 "mean overlap of intervals": mean_of(r.overlap for r in rows),
                 "estimates": len(rows),
                 "estimates without a percentage": int((~np.isfinite(percents)).sum()),
