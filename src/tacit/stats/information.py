@@ -369,9 +369,11 @@ MEASURES: Mapping[str, Measure] = {
     "pmtotals": pmtotals,
     "il2": lambda m: mean_change(m.x.mean(axis=0), m.y.mean(axis=0), m.size),
     "il3": lambda m: mean_change(
-        *(sigma[upper(m)] for sigma in m.covariances), np.outer(m.spread, m.spread)[upper(m)]
+        m.covariances[0][upper(m)],
+        m.covariances[1][upper(m)],
+        np.outer(m.spread, m.spread)[upper(m)],
     ),
-    "il4": lambda m: mean_change(*map(np.diag, m.covariances), m.spread**2),
+    "il4": lambda m: mean_change(np.diag(m.covariances[0]), np.diag(m.covariances[1]), m.spread**2),
     "il5": il5,
     "il": lambda m: mean_of(m, ("il1", "il2", "il3", "il4", "il5"), 100.0),
     "pil_means": lambda m: probabilistic(
@@ -381,7 +383,9 @@ MEASURES: Mapping[str, Measure] = {
     "pil_variances": lambda m: pil_moments(m, np.diag_indices(m.p)),
     "pil_covariances": lambda m: pil_moments(m, upper(m, 1)),
     "pil_correlations": lambda m: probabilistic(
-        *(r[upper(m, 1)] for r in m.correlations), correlation_error(m.x)[upper(m, 1)]
+        m.correlations[0][upper(m, 1)],
+        m.correlations[1][upper(m, 1)],
+        correlation_error(m.x)[upper(m, 1)],
     ),
     "pil": lambda m: mean_of(m, PROBABILISTIC),
 }
