@@ -61,7 +61,7 @@ class DirectIdentifiers(Measure):
         if left:
             schema = data.frame.collect_schema()
             told = SafeHarbor(columns=left).measure(data, context=ctx)
-            for f in told.findings:  # type: ignore[attr-defined]
+            for f in told.findings:
                 unique = f.letter == "R" and f.values is not None and schema[f.column] == nw.String
                 if f.letter in LETTERS or unique:
                     found.setdefault(f.column, f.evidence)
