@@ -29,7 +29,7 @@ from tacit.records.channels.problem import Problem
 from tacit.records.channels.solve import solve
 from tacit.records.channels.study import StudyAnswer
 from tacit.records.channels.table import ChannelTable
-from tacit.records.channels.tolerances import TOLERANCES, Frame, Row, frame_of, scale_limits
+from tacit.records.channels.views import TOLERANCES, Frame, Row, frame_of, scale_limits
 
 Progress = Callable[[str, float], None]
 

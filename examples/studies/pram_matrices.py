@@ -15,21 +15,19 @@ from tacit.engine.codes import Cells
 from tacit.errors import ColumnNotFound, InvalidParameter
 from tacit.plot.chart import Chart
 from tacit.plot.maps.ru_map import ru_chart
-from tacit.records.pram.losses import (
-    coefficients_of_variation,
-    expected_information_loss,
-    relative_differences,
-)
-from tacit.records.pram.matrices import Transition, explicit
-from tacit.records.pram.shorthand import parse
+from tacit.records.pram.matrices import explicit, parse
 from tacit.records.pram.tables import (
     Matrices,
     apply_along_axis,
     cell_risk,
+    coefficients_of_variation,
     corrected,
     expected,
+    expected_information_loss,
+    relative_differences,
     true_variance,
 )
+from tacit.records.pram.transition import Transition
 from tacit.result import Result
 
 Candidate = Mapping[str, Any]

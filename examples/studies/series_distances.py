@@ -17,8 +17,7 @@ from tacit.records.linkage.attack import Ties
 from tacit.records.linkage.series_attack import Tick, attack, ignore_progress, standard_attack
 from tacit.records.microaggregation.microaggregate_series import microaggregated
 from tacit.stats.series.distances import Distance
-from tacit.stats.series.normalise import Normalisation, normalise
-from tacit.stats.series.panel import Panel
+from tacit.stats.series.panel import Normalisation, Panel, normalise
 
 #: The attacker who takes every point as a variable.
 STANDARD = "standard"

@@ -19,15 +19,13 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
+from tacit.errors import InputError
 from tacit.records.samples.weights.design import Design, copy_weights, recalculate
 from tacit.records.synthesis.combining import combine_copies
 from tacit.records.synthesis.sequential.sequence import Chain, Options, Step
 from tacit.records.synthesis.sequential.variables import Values, Variable
 from tacit.stats.survey import (
     Sample,
-    draw_clusters,
-    draw_proportional,
-    draw_stratified,
     estimate_means,
     estimate_regression,
     estimate_shares,
@@ -476,3 +474,47 @@ def charts(tables: Mapping[str, Any]) -> dict[str, Any]:
         name = f"coverage_{design.replace(' ', '_').replace('%', '')}"
         found[name] = Chart(spec, f"Box plots of coverage under {design}; medians: {medians}.")
     return found
+
+
+# -- samplers ----------------------------------------------------------------------------------------
+
+
+def draw_stratified(
+    strata: np.ndarray, n: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a simple random sample of n in each stratum, and its weights N_h / n_h."""
+    rows, weights = [], []
+    for h in np.unique(strata):
+        members = np.flatnonzero(strata == h)
+        if len(members) < n:
+            raise InputError(f"a stratum has fewer than {n} members")
+        rows.append(rng.choice(members, n, replace=False))
+        weights.append(np.full(n, len(members) / n))
+    return np.concatenate(rows), np.concatenate(weights)
+
+
+def draw_proportional(
+    sizes: np.ndarray, n: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a systematic sample with probability proportional to size, in random order (Hartley, Rao 1962)."""
+    if not (sizes > 0).all() or n * sizes.max() > sizes.sum():
+        raise InputError("sizes must be above 0, and none above the total over n")
+    order = rng.permutation(len(sizes))
+    upto = np.cumsum(sizes[order])
+    step = upto[-1] / n
+    rows = order[np.searchsorted(upto, rng.random() * step + step * np.arange(n), side="right")]
+    return rows, float(upto[-1]) / (n * sizes[rows])
+
+
+def draw_clusters(
+    clusters: np.ndarray, n_clusters: int, n: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return n members of each of a simple random sample of clusters; weights (C / c) (M_c / m_c)."""
+    names = np.unique(clusters)
+    chosen = rng.choice(names, n_clusters, replace=False)
+    rows, weights = [], []
+    for c in chosen:
+        members = np.flatnonzero(clusters == c)
+        rows.append(rng.choice(members, n, replace=False))
+        weights.append(np.full(n, len(names) / n_clusters * len(members) / n))
+    return np.concatenate(rows), np.concatenate(weights)

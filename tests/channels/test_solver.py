@@ -17,8 +17,7 @@ from tacit.records.channels import (
 )
 from tacit.records.channels.cone import cone_of, full_rays, null_vectors
 from tacit.records.channels.exact import generate
-from tacit.records.channels.pricing import price
-from tacit.records.channels.pricing_milp import price_milp
+from tacit.records.channels.pricing import price, price_milp
 
 M = [3, 2, 4, 2, 2, 2]
 COUNTS = [[0, 0, 2, 1], [0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]]

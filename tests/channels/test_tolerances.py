@@ -3,7 +3,7 @@
 import numpy as np
 
 from studies.channels import simulate, weight_or_threshold
-from tacit.records.channels import tolerances
+from tacit.records.channels import views as tolerances
 from tacit.records.channels.table import ChannelTable
 
 

@@ -20,6 +20,7 @@ from tacit.records.pram import (
     one_parameter,
     parse,
     sdcmicro,
+    transition,
     two_stage,
     without,
 )
@@ -120,6 +121,7 @@ def test_large_invariant_matrices_are_compact_and_the_same(monkeypatch):
     t = np.random.default_rng(3).integers(0, 50, 30).astype(float)
     full = [kind(t, 0.8).dense() for kind in KINDS]
     monkeypatch.setattr(home, "COMPACT_ABOVE", 1)
+    monkeypatch.setattr(transition, "COMPACT_ABOVE", 1)
     for kind, wanted in zip(KINDS, full, strict=True):
         found = kind(t, 0.8)
         assert isinstance(found, Mixture)
@@ -132,6 +134,7 @@ def test_sparse_matrices_become_invariant_too(monkeypatch):
     t = np.array([5.0, 0.0, 3.0, 9.0, 2.0, 7.0])
     wanted = two_stage(parse("6B(0.6;2)"), t).dense()
     monkeypatch.setattr(home, "COMPACT_ABOVE", 1)
+    monkeypatch.setattr(transition, "COMPACT_ABOVE", 1)
     found = two_stage(parse("6B(0.6;2)"), t)
     assert found.dense() == pytest.approx(wanted)
     assert drift(found, t) < 1e-15

@@ -20,6 +20,7 @@ from tacit.records.pram import (
     half_band,
     identity,
     parse,
+    transition,
 )
 from tacit.records.pram import matrices as home
 from tacit.records.pram.matrices import from_plain
@@ -182,6 +183,7 @@ def test_compact_forms_equal_full_ones(n, monkeypatch):
     full = [equal(n, 0.8), frequency(counts, 0.8)]
     banded = band(n, 0.8, 3)
     monkeypatch.setattr(home, "COMPACT_ABOVE", 1)
+    monkeypatch.setattr(transition, "COMPACT_ABOVE", 1)
     for one, wanted in zip([equal(n, 0.8), frequency(counts, 0.8)], full, strict=True):
         p = wanted.dense()
         if not isinstance(one, Mixture):
@@ -210,7 +212,8 @@ def test_compact_forms_equal_full_ones(n, monkeypatch):
 
 def test_a_large_singular_matrix_is_noticed(monkeypatch):
     monkeypatch.setattr(home, "COMPACT_ABOVE", 1)
-    assert not Explicit(np.full((4, 4), 0.25)).conditioned < home.SINGULAR
+    monkeypatch.setattr(transition, "COMPACT_ABOVE", 1)
+    assert not Explicit(np.full((4, 4), 0.25)).conditioned < transition.SINGULAR
     assert not Mixture(np.zeros(3), np.ones((3, 1)), np.full((3, 1), 1 / 3)).conditioned < 1e12
 
 
@@ -230,6 +233,7 @@ def test_draws_have_the_probabilities_of_the_matrix(text):
 
 def test_draws_of_a_mixture_have_its_probabilities(monkeypatch):
     monkeypatch.setattr(home, "COMPACT_ABOVE", 1)
+    monkeypatch.setattr(transition, "COMPACT_ABOVE", 1)
     rng = np.random.default_rng(6)
     matrix = frequency([40, 30, 20, 15, 10, 5], 0.6)
     assert isinstance(matrix, Mixture)

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import InputError
-from tacit.stats.components import principal
 from tacit.stats.estimates import (
     Estimate,
     combine_imputations,
@@ -25,6 +24,7 @@ from tacit.stats.estimates import (
     total_estimate,
     weighted_quantiles,
 )
+from tacit.stats.projection import principal
 
 EXPECTED = json.loads(
     (

@@ -16,7 +16,7 @@ from tacit.records.noise.multiplicative_noise import (
 from tacit.records.noise.outlier_noise import eigenvalue_influence
 from tacit.records.noise.restoring_noise import lost_covariance
 from tacit.records.noise.restricted_noise import normal_between, restoring_factor
-from tacit.stats.shape import decompose, kurtosis, skewness
+from tacit.stats.moments import decompose, kurtosis, skewness
 
 
 def mean_of(function):

@@ -12,9 +12,6 @@ from tacit.errors import InputError
 from tacit.records.synthesis.combining import combine_copies, overlap_intervals
 from tacit.stats.survey import (
     Sample,
-    draw_clusters,
-    draw_proportional,
-    draw_stratified,
     estimate_logit,
     estimate_means,
     estimate_regression,
@@ -121,23 +118,3 @@ def test_overlap_of_the_intervals_of_table_1():
     assert found[0] == pytest.approx(by_hand)
     assert min(found) > 0.45
     assert overlap_intervals((0, 1), (2, 3)) == -1.0
-
-
-def test_samplers_draw_what_they_say():
-    rng = np.random.default_rng(2)
-    strata = np.repeat([0, 1, 2], [100, 200, 700])
-    rows, weights = draw_stratified(strata, 20, rng)
-    assert len(set(rows)) == 60
-    assert weights.sum() == pytest.approx(1000)
-    sizes = rng.lognormal(3, 0.5, 500)
-    hits = np.zeros(500)
-    for _ in range(400):
-        rows, weights = draw_proportional(sizes, 25, rng)
-        assert len(rows) == 25
-        hits[rows] += 1
-    expected = 400 * 25 * sizes / sizes.sum()
-    assert ((hits - expected) ** 2 / expected).sum() < 650
-    clusters = np.repeat(np.arange(50), 20)
-    rows, weights = draw_clusters(clusters, 10, 5, rng)
-    assert len(rows) == 50
-    assert weights.sum() == pytest.approx(1000)

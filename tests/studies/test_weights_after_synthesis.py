@@ -6,7 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from studies.weights_after_synthesis import coverage_study, swap_strata, swap_study
+from studies.weights_after_synthesis import (
+    coverage_study,
+    draw_clusters,
+    draw_proportional,
+    draw_stratified,
+    swap_strata,
+    swap_study,
+)
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "psd16-survey-weights-synthetic"
 STORED = json.loads((FOLDER / "stratified_simulation.json").read_text())
@@ -82,3 +89,23 @@ def test_coverage_falls_with_the_rate_of_swaps():
         medians.append(found.median("rcal"))
     assert medians == sorted(medians, reverse=True)
     assert medians[0] > medians[-1] + 0.3
+
+
+def test_samplers_draw_what_they_say():
+    rng = np.random.default_rng(2)
+    strata = np.repeat([0, 1, 2], [100, 200, 700])
+    rows, weights = draw_stratified(strata, 20, rng)
+    assert len(set(rows)) == 60
+    assert weights.sum() == pytest.approx(1000)
+    sizes = rng.lognormal(3, 0.5, 500)
+    hits = np.zeros(500)
+    for _ in range(400):
+        rows, weights = draw_proportional(sizes, 25, rng)
+        assert len(rows) == 25
+        hits[rows] += 1
+    expected = 400 * 25 * sizes / sizes.sum()
+    assert ((hits - expected) ** 2 / expected).sum() < 650
+    clusters = np.repeat(np.arange(50), 20)
+    rows, weights = draw_clusters(clusters, 10, 5, rng)
+    assert len(rows) == 50
+    assert weights.sum() == pytest.approx(1000)

@@ -9,7 +9,7 @@ import pytest
 import tacit
 from conftest import FIXTURES
 from tacit.records.swapping.microaggregated_swap import microaggregated_swap
-from tacit.stats.weighted import kernel_quantiles, weighted_quantiles
+from tacit.stats.estimates import kernel_quantiles, reached_quantiles
 
 CASE = json.loads(
     (FIXTURES / "psd27-household-expenditure-survey" / "decile_utility_toy.json").read_text()
@@ -22,8 +22,8 @@ def test_worked_case():
     masked = microaggregated_swap(y, w, np.array(given["permutation_1based"]) - 1)
     assert masked == pytest.approx(expected["y_masked"])
     q = np.arange(1, 10) / 10
-    assert weighted_quantiles(y, w, q) == pytest.approx(expected["deciles_original"])
-    assert weighted_quantiles(masked, w, q) == pytest.approx(expected["deciles_masked"])
+    assert reached_quantiles(y, w, q) == pytest.approx(expected["deciles_original"])
+    assert reached_quantiles(masked, w, q) == pytest.approx(expected["deciles_masked"])
     original = tacit.read({"y": y, "w": w}, weight="w")
     released = original.replace({"y": pa.array(masked)})
     found = tacit.DecileChange(columns=["y"]).measure(released, original=original)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -562,3 +562,22 @@ def list_faults(faults: Sequence[str]) -> list[str]:
 def _first(items: Iterator[str], n: int) -> Iterator[str]:
     for _, item in zip(range(n), items, strict=False):
         yield item
+
+
+# -- rules whose parameters stand in a plan as they are ----------------------------------------------
+
+
+@dataclass(frozen=True)
+class PlainRule:
+    """A rule that a plan writes as its kind and its parameters."""
+
+    kind: ClassVar[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as it stands in a plan; parameters at their defaults are left out."""
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        told = {f.name: given[f.name] for f in fields(self) if given[f.name] != f.default}
+        return {
+            "kind": self.kind,
+            **{k: list(v) if isinstance(v, tuple) else v for k, v in told.items()},
+        }

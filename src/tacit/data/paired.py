@@ -35,14 +35,19 @@ class Pairs:
 
 def pairs(original: Microdata, released: Microdata, columns: Sequence[str], kind: str) -> Pairs:
     """Return the numbers of some columns in both files, linked by record."""
-    if any(a.details.get("links_lost") for a in released.history[len(original.history) :]):
-        raise InputError(
-            f"{kind}: the records were put in random order, so they cannot be compared with the original. Measure before that step."
-        )
+    refuse_lost_links(original, released, kind)
     old = original.to_arrow(columns, with_row=True)
     new = released.to_arrow(columns, with_row=True)
     at_old, at_new = shared_positions(old.column(ROW).to_numpy(), new.column(ROW).to_numpy())
     return Pairs(matrix(old, columns), matrix(new, columns), at_old, at_new)
+
+
+def refuse_lost_links(original: Microdata, released: Microdata, kind: str) -> None:
+    """Refuse a release whose records no longer are those of the original in order."""
+    if any(a.details.get("links_lost") for a in released.history[len(original.history) :]):
+        raise InputError(
+            f"{kind}: the records were put in random order, so they cannot be compared with the original. Measure before that step."
+        )
 
 
 def shared_positions(old: Ints, new: Ints) -> tuple[Ints, Ints]:

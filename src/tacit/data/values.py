@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -170,3 +170,9 @@ def drop_stale_descriptions(
         for c in columns
     }
     return data.with_columns_described(changed)
+
+
+def as_frame(columns: Mapping[str, Any] | pa.Table) -> nw.DataFrame[Any]:
+    """Return columns, or a table, as an eager frame: the detail of a result."""
+    table = columns if isinstance(columns, pa.Table) else pa.table(dict(columns))
+    return nw.from_native(table, eager_only=True)

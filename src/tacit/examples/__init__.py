@@ -22,7 +22,8 @@ import pyarrow.csv as pa_csv
 
 from tacit.data.cells.dimension import Dimension
 from tacit.data.corpus import Corpus
-from tacit.data.hierarchies.rules import dates, digits, flat
+from tacit.data.hierarchies.dates import dates
+from tacit.data.hierarchies.rules import digits, flat
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.microdata import Microdata
 from tacit.engine.base import Engine

@@ -12,6 +12,7 @@ National Institute of Standards and Technology (2015), SHA-3 Standard, FIPS 202.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import secrets
 from collections.abc import Sequence
@@ -60,6 +61,16 @@ class KeyedSequence(ISpawnableSeedSequence):
 NORMAL_TAIL, EXPONENTIAL_TAIL = 3.654, 7.697
 
 
+def settled(draw: Any) -> Any:
+    """Return a method of NumPy's generator whose draws are given to 40 binary digits."""
+
+    @functools.wraps(draw)
+    def call(self: np.random.Generator, *args: Any, **more: Any) -> Any:
+        return settle(draw(self, *args, **more))
+
+    return call
+
+
 class Draws(np.random.Generator):
     """NumPy's generator, with draws that are the same on every machine.
 
@@ -87,33 +98,13 @@ class Draws(np.random.Generator):
             size = np.shape(scale) or None
         return scale * self.standard_exponential(size)
 
-    def lognormal(self, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> Any:
-        """Draw what is the exponential of normal numbers."""
-        return settle(super().lognormal(mean, sigma, size))
-
-    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """Draw from a Laplace distribution."""
-        return settle(super().laplace(loc, scale, size))
-
-    def standard_gamma(self, shape: Any, size: Any = None, *args: Any, **more: Any) -> Any:
-        """Draw from a gamma distribution."""
-        return settle(super().standard_gamma(shape, size, *args, **more))
-
-    def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
-        """Draw from a gamma distribution with a scale."""
-        return settle(super().gamma(shape, scale, size))
-
-    def chisquare(self, df: Any, size: Any = None) -> Any:
-        """Draw from a chi-square distribution."""
-        return settle(super().chisquare(df, size))
-
-    def beta(self, a: Any, b: Any, size: Any = None) -> Any:
-        """Draw from a beta distribution."""
-        return settle(super().beta(a, b, size))
-
-    def dirichlet(self, alpha: Any, size: Any = None) -> Any:
-        """Draw shares from a Dirichlet distribution."""
-        return settle(super().dirichlet(alpha, size))
+    lognormal = settled(np.random.Generator.lognormal)
+    laplace = settled(np.random.Generator.laplace)
+    standard_gamma = settled(np.random.Generator.standard_gamma)
+    gamma = settled(np.random.Generator.gamma)
+    chisquare = settled(np.random.Generator.chisquare)
+    beta = settled(np.random.Generator.beta)
+    dirichlet = settled(np.random.Generator.dirichlet)
 
 
 def settled_beyond(found: Any, tail: float) -> Any:

@@ -88,31 +88,21 @@ class LinearModel:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What the solver returned.
+    """What the solver returned."""
 
-    Attributes
-    ----------
-    state
-        ``optimal``; ``infeasible``; ``unbounded``; ``limit`` or ``stopped`` (then ``x`` is the best
-        point found, or None).
-    value, bound
-        The objective at ``x``, and the best bound on the optimum.
-    x
-        The point.
-    reduced
-        Reduced costs of the columns (linear programs).
-    duals
-        Duals of the rows (linear programs).
-    nodes
-        Nodes of the search tree (integer programs).
-    """
-
+    #: ``optimal``; ``infeasible``; ``unbounded``; ``limit`` or ``stopped`` (then ``x`` is the best
+    #: point found, or None).
     state: State
+    #: The objective at ``x``, and the best bound on the optimum.
     value: float
     bound: float
+    #: The point.
     x: Floats | None
+    #: Reduced costs of the columns (linear programs).
     reduced: Floats | None = None
+    #: Duals of the rows (linear programs).
     duals: Floats | None = None
+    #: Nodes of the search tree (integer programs).
     nodes: int = 0
 
     @property

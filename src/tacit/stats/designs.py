@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,17 +36,11 @@ FIRST = 0xF0000
 
 @dataclass(frozen=True)
 class Polynomial:
-    """All products of up to ``degree`` columns; calling it expands rows.
+    """All products of up to ``degree`` columns; calling it expands rows."""
 
-    Attributes
-    ----------
-    terms
-        The columns that each term multiplies, by position and with repetition.
-    scale
-        What standardises the columns first, so that high powers keep their digits.
-    """
-
+    #: The columns that each term multiplies, by position and with repetition.
     terms: tuple[tuple[int, ...], ...]
+    #: What standardises the columns first, so that high powers keep their digits.
     scale: Scale
 
     def __call__(self, x: Floats) -> Floats:
@@ -89,11 +82,6 @@ def polynomial(x: Floats, degree: int, groups: Sequence[int] | None = None) -> P
     return Polynomial(
         terms, Scale(np.where(numeric, scale.centre, 0.0), np.where(numeric, scale.spread, 1.0))
     )
-
-
-def count_terms(p: int, degree: int) -> int:
-    """Return the number of terms of a polynomial in p columns of numbers, without the constant."""
-    return math.comb(p + degree, degree) - 1
 
 
 def has_clashing_dummies(labels: Sequence[int]) -> bool:

@@ -18,21 +18,14 @@ COLLINEAR = 1e-10
 
 @dataclass(frozen=True)
 class Design:
-    """Standardised numbers and dummies of categories: every column has mean 0 and variance 1.
+    """Standardised numbers and dummies of categories: every column has mean 0 and variance 1."""
 
-    Attributes
-    ----------
-    n
-        Records.
-    numbers
-        The numbers, standardised, one row per record.
-    codes, shares
-        For each categorical column the level of each record, and the share of each level; the last
-        level has no dummy.
-    """
-
+    #: Records.
     n: int
+    #: The numbers, standardised, one row per record.
     numbers: Floats
+    #: For each categorical column the level of each record, and the share of each level; the last
+    #: level has no dummy.
     codes: tuple[Ints, ...] = ()
     shares: tuple[Floats, ...] = ()
 

@@ -11,9 +11,13 @@ from scipy.special import stdtrit
 
 from tacit.arrays import Floats
 from tacit.errors import InputError
+from tacit.numerics.algebra import dot
+from tacit.numerics.elementary import ndtr
 
 #: Standard normal quantile of two-sided 95 % intervals.
 Z95 = 1.959963984540054
+#: Halvings of the search interval for a kernel quantile: to the last digit of a float.
+HALVINGS = 60
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,37 @@ def weighted_quantiles(x: Floats, w: Floats, shares: Sequence[float] | Floats) -
     return np.asarray((v[np.minimum(first, top)] + v[np.minimum(next_one, top)]) / 2)
 
 
+def reached_quantiles(y: Floats, w: Floats, q: Floats) -> Floats:
+    """Return for each share the smallest value whose cumulated share of the weight reaches it."""
+    order = np.argsort(y, kind="stable")
+    passed = np.cumsum(w[order])
+    share = passed / passed[-1]
+    # Shares that differ by rounding only are meant to be equal.
+    at = np.searchsorted(share, np.asarray(q) - 1e-12, side="left")
+    return y[order][np.minimum(at, len(y) - 1)]
+
+
+def kernel_quantiles(y: Floats, w: Floats, q: Floats) -> Floats:
+    """Return quantiles of a weighted Gaussian kernel estimate, with Silverman's bandwidth.
+
+    The bandwidth is 1.06 times the weighted standard deviation times n^(-1/5), with the effective
+    number of records n = (sum w)^2 / sum w^2.
+    """
+    share = w / w.sum()
+    centre = float(dot(share, y))
+    spread = float(np.sqrt(dot(share, (y - centre) ** 2)))
+    if spread == 0:
+        return np.full(len(q), centre)
+    h = 1.06 * spread * float(1.0 / (share**2).sum()) ** -0.2
+    low = np.full(len(q), y.min() - 10 * h)
+    high = np.full(len(q), y.max() + 10 * h)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        below = dot(share, ndtr((middle[None, :] - y[:, None]) / h)) < q
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return (low + high) / 2
+
+
 def effective_size(w: Floats) -> float:
     """Return Kish's effective sample size."""
     return float(w.sum() ** 2 / (w @ w))
@@ -158,22 +193,15 @@ def interval_overlap(original: Estimate, masked: Estimate) -> float:
 
 @dataclass(frozen=True)
 class Combined:
-    """Estimates combined over completed data sets.
+    """Estimates combined over completed data sets."""
 
-    Attributes
-    ----------
-    values, covariance
-        Their mean, and its covariance.
-    within, between
-        Mean covariance within data sets, and covariance of the estimates between them.
-    freedom
-        Degrees of freedom of each estimate, infinite where all data sets agree.
-    """
-
+    #: Their mean, and its covariance.
     values: Floats
     covariance: Floats
+    #: Mean covariance within data sets, and covariance of the estimates between them.
     within: Floats
     between: Floats
+    #: Degrees of freedom of each estimate, infinite where all data sets agree.
     freedom: Floats
 
     @property

@@ -6,9 +6,10 @@ leave out entries whose original is 0 and count them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import erf, ndtri
@@ -16,8 +17,7 @@ from scipy.stats import rankdata
 
 from tacit.arrays import Floats
 from tacit.errors import InputError
-from tacit.stats.components import Components, principal
-from tacit.stats.projection import pursue_directions
+from tacit.stats.projection import Components, principal, pursue_directions
 from tacit.stats.regression import fit
 from tacit.stats.robust import mad, one_step_mean, robust_covariance
 
@@ -27,6 +27,14 @@ ZERO = 1e-12
 PURSUED = 1000
 #: Quantiles of the probabilistic measure: 5 %, 10 %, ..., 95 %.
 QUANTILES = np.arange(0.05, 0.951, 0.05)
+#: The probabilistic measures.
+PROBABILISTIC = (
+    "pil_quantiles",
+    "pil_means",
+    "pil_variances",
+    "pil_covariances",
+    "pil_correlations",
+)
 
 
 @dataclass(frozen=True)
@@ -39,22 +47,15 @@ class Amount:
 
 @dataclass(frozen=True)
 class Matched:
-    """Original (``x``) and masked (``y``) numbers of the same records, and what measures share.
-
-    Attributes
-    ----------
-    weights
-        Survey weights, for totals.
-    response
-        The column that is regressed on the others.
-    seed
-        Of the draws that the robust measures make, the same for both files.
-    """
+    """Original (``x``) and masked (``y``) numbers of the same records, and what measures share."""
 
     x: Floats
     y: Floats
+    #: Survey weights, for totals.
     weights: Floats
+    #: The column that is regressed on the others.
     response: int = 0
+    #: Of the draws that the robust measures make, the same for both files.
     seed: int = 0
 
     @property
@@ -96,6 +97,9 @@ class Matched:
     def part(self, keep: np.ndarray) -> Matched:
         """Return some of the records."""
         return Matched(self.x[keep], self.y[keep], self.weights[keep], self.response, self.seed)
+
+
+Measure = Callable[[Matched], Amount]
 
 
 def covariance(x: Floats) -> Floats:
@@ -140,11 +144,6 @@ def il1_sum(m: Matched) -> Amount:
     return Amount(float(il1_records(m).sum()) * used, m.p - used)
 
 
-def il1_relative(m: Matched) -> Amount:
-    """Return the mean over cells of abs(x - x') / abs(x)."""
-    return mean_change(m.x, m.y, 0.0)
-
-
 def sse_percent(m: Matched) -> Amount:
     """Return 100 SSE / SST on standardised columns."""
     used = m.spread > 0
@@ -158,46 +157,6 @@ def sse_percent(m: Matched) -> Amount:
 # -- statistics: Templ (2006), section 6 -----------------------------------------------------------
 
 
-def amean(m: Matched) -> Amount:
-    """Return the relative changes of the means, summed."""
-    return sum_change(m.x.mean(axis=0), m.y.mean(axis=0), m.size)
-
-
-def amedian(m: Matched) -> Amount:
-    """Return the relative changes of the medians, summed."""
-    return sum_change(np.median(m.x, axis=0), np.median(m.y, axis=0), m.size)
-
-
-def aonestep(m: Matched) -> Amount:
-    """Return the relative changes of the one-step means, summed."""
-    return sum_change(one_step_mean(m.x), one_step_mean(m.y), m.size)
-
-
-def amad(m: Matched) -> Amount:
-    """Return the relative changes of the median absolute deviations, summed."""
-    return sum_change(mad(m.x), mad(m.y), m.size)
-
-
-def devvar(m: Matched) -> Amount:
-    """Return the relative changes of the whole covariance matrix, summed, over p."""
-    return divide_amount(sum_change(*m.covariances, np.outer(m.spread, m.spread)), m.p)
-
-
-def acov(m: Matched) -> Amount:
-    """Return the relative changes of the whole covariance matrix, summed, over 2p."""
-    return divide_amount(sum_change(*m.covariances, np.outer(m.spread, m.spread)), 2 * m.p)
-
-
-def acor(m: Matched) -> Amount:
-    """Return the relative changes of the correlations, summed, over 2p."""
-    return divide_amount(sum_change(*m.correlations, 1.0), 2 * m.p)
-
-
-def acors(m: Matched) -> Amount:
-    """Return the relative changes of the rank correlations, summed, over 2p."""
-    return divide_amount(sum_change(*m.ranks, 1.0), 2 * m.p)
-
-
 def adlm(m: Matched) -> Amount:
     """Return the absolute changes of the slopes of one column on the others, summed."""
     if m.p < 2 or len(m.x) <= m.p:
@@ -209,13 +168,8 @@ def adlm(m: Matched) -> Amount:
     return Amount(float(change[used].sum()), int((~used).sum()))
 
 
-def apcaload(m: Matched) -> Amount:
-    """Return the relative changes of the mean loadings of the principal components, summed."""
-    return loading_change(*(principal(sigma) for sigma in m.covariances))
-
-
 def apppcaload(m: Matched) -> Amount:
-    """Return the same for components by projection pursuit; NaN where these do not exist.
+    """Return the change of loadings for components by projection pursuit; NaN where these do not exist.
 
     In larger files components are those of a random draw of records, the same in both.
     """
@@ -243,7 +197,7 @@ def eigenvalues(m: Matched) -> Amount:
 
 
 def robust_eigenvalues(m: Matched) -> Amount:
-    """Return the same with the minimum covariance determinant of standardised columns; NaN where it does not exist."""
+    """Return the change of eigenvalues of the minimum covariance determinant; NaN where it does not exist."""
     try:
         old, new = (
             principal(robust_covariance(standard(side), "mcd", m.rng())[1]).values
@@ -260,13 +214,8 @@ def standard(x: Floats) -> Floats:
     return np.asarray((x - x.mean(axis=0)) / np.where(sd > 0, sd, 1.0))
 
 
-def atotals(m: Matched) -> Amount:
-    """Return the relative changes of the (weighted) totals, summed."""
-    return sum_change(m.weights @ m.x, m.weights @ m.y, m.weights @ np.abs(m.x))
-
-
 def pmtotals(m: Matched) -> Amount:
-    """Return the same with signs: positive where masking adds to the totals."""
+    """Return the relative changes of the totals with signs: positive where masking adds to them."""
     old, new = m.weights @ m.x, m.weights @ m.y
     known = np.abs(old) > ZERO * (m.weights @ np.abs(m.x))
     if not known.any():
@@ -277,45 +226,15 @@ def pmtotals(m: Matched) -> Amount:
 # -- Mateo-Sanz, Sebe, Domingo-Ferrer (2004) -------------------------------------------------------
 
 
-def il2(m: Matched) -> Amount:
-    """Return the mean relative change of the means."""
-    return mean_change(m.x.mean(axis=0), m.y.mean(axis=0), m.size)
-
-
-def il3(m: Matched) -> Amount:
-    """Return the mean relative change of variances and covariances."""
-    upper = np.triu_indices(m.p)
-    size = np.outer(m.spread, m.spread)[upper]
-    return mean_change(m.covariances[0][upper], m.covariances[1][upper], size)
-
-
-def il4(m: Matched) -> Amount:
-    """Return the mean relative change of the variances."""
-    return mean_change(np.diag(m.covariances[0]), np.diag(m.covariances[1]), m.spread**2)
-
-
 def il5(m: Matched) -> Amount:
     """Return the mean absolute change of the correlations."""
-    upper = np.triu_indices(m.p, 1)
-    change = np.abs(m.correlations[0] - m.correlations[1])[upper]
+    change = np.abs(m.correlations[0] - m.correlations[1])[upper(m, 1)]
     known = np.isfinite(change)
     skipped = int((~known).sum())
     return Amount(float(change[known].mean()) if known.any() else np.nan, skipped)
 
 
-def il(m: Matched) -> Amount:
-    """Return 100 times the mean of IL1 to IL5; those that are not defined are left out."""
-    parts = [one(m).value for one in (il1, il2, il3, il4, il5)]
-    known = [v for v in parts if np.isfinite(v)]
-    return Amount(100.0 * float(np.mean(known)) if known else np.nan, len(parts) - len(known))
-
-
 # -- probabilistic measures: Mateo-Sanz, Domingo-Ferrer, Sebe (2005) -------------------------------
-
-
-def pil_means(m: Matched) -> Amount:
-    """Return the probabilistic loss of the means."""
-    return probabilistic(m.x.mean(axis=0), m.y.mean(axis=0), m.x.var(axis=0) / len(m.x))
 
 
 def pil_quantiles(m: Matched) -> Amount:
@@ -325,32 +244,10 @@ def pil_quantiles(m: Matched) -> Amount:
     return probabilistic(old, new, share * quantile_slope(m.x) ** 2)
 
 
-def pil_variances(m: Matched) -> Amount:
-    """Return the probabilistic loss of the variances."""
+def pil_moments(m: Matched, at: Any) -> Amount:
+    """Return the probabilistic loss of some entries of the covariance matrix."""
     old, error = second_moments(m.x)
-    return probabilistic(np.diag(old), np.diag(second_moments(m.y)[0]), np.diag(error))
-
-
-def pil_covariances(m: Matched) -> Amount:
-    """Return the probabilistic loss of the covariances."""
-    upper = np.triu_indices(m.p, 1)
-    old, error = second_moments(m.x)
-    return probabilistic(old[upper], second_moments(m.y)[0][upper], error[upper])
-
-
-def pil_correlations(m: Matched) -> Amount:
-    """Return the probabilistic loss of the correlations."""
-    upper = np.triu_indices(m.p, 1)
-    old, new = m.correlations
-    return probabilistic(old[upper], new[upper], correlation_error(m.x)[upper])
-
-
-def pil(m: Matched) -> Amount:
-    """Return the mean of the five probabilistic losses; those that are not defined are left out."""
-    parts = (pil_quantiles, pil_means, pil_variances, pil_covariances, pil_correlations)
-    values = [one(m).value for one in parts]
-    known = [v for v in values if np.isfinite(v)]
-    return Amount(float(np.mean(known)) if known else np.nan, len(values) - len(known))
+    return probabilistic(old[at], second_moments(m.y)[0][at], error[at])
 
 
 def probabilistic(old: Floats, new: Floats, variance: Floats) -> Amount:
@@ -428,38 +325,67 @@ def divide_amount(amount: Amount, divisor: float) -> Amount:
     return Amount(amount.value / divisor, amount.skipped)
 
 
-MEASURES: Mapping[str, Callable[[Matched], Amount]] = {
-    one.__name__: one
-    for one in (
-        il1,
-        il1_sum,
-        il1_relative,
-        sse_percent,
-        amean,
-        amedian,
-        aonestep,
-        devvar,
-        amad,
-        acov,
-        acor,
-        acors,
-        adlm,
-        apcaload,
-        apppcaload,
-        eigenvalues,
-        robust_eigenvalues,
-        atotals,
-        pmtotals,
-        il2,
-        il3,
-        il4,
-        il5,
-        il,
-        pil_means,
-        pil_quantiles,
-        pil_variances,
-        pil_covariances,
-        pil_correlations,
-        pil,
-    )
+def mean_of(m: Matched, names: Sequence[str], factor: float = 1.0) -> Amount:
+    """Return a multiple of the mean of some measures; those that are not defined are left out."""
+    values = [MEASURES[name](m).value for name in names]
+    known = [v for v in values if np.isfinite(v)]
+    return Amount(factor * float(np.mean(known)) if known else np.nan, len(values) - len(known))
+
+
+def change_of(statistic: Callable[[Floats], Floats]) -> Measure:
+    """Return the measure that sums the relative changes of a statistic of the columns."""
+    return lambda m: sum_change(statistic(m.x), statistic(m.y), m.size)
+
+
+def covariance_change(m: Matched, divisor: int) -> Amount:
+    """Return the relative changes of the whole covariance matrix, summed, over a divisor."""
+    return divide_amount(sum_change(*m.covariances, np.outer(m.spread, m.spread)), divisor)
+
+
+def upper(m: Matched, above: int = 0) -> tuple[Any, ...]:
+    """Return where the entries on and above a diagonal of a p x p matrix are."""
+    return np.triu_indices(m.p, above)
+
+
+MEASURES: Mapping[str, Measure] = {
+    "il1": il1,
+    "il1_sum": il1_sum,
+    "il1_relative": lambda m: mean_change(m.x, m.y, 0.0),
+    "sse_percent": sse_percent,
+    "amean": change_of(lambda x: x.mean(axis=0)),
+    "amedian": change_of(lambda x: np.median(x, axis=0)),
+    "aonestep": change_of(one_step_mean),
+    "devvar": lambda m: covariance_change(m, m.p),
+    "amad": change_of(mad),
+    "acov": lambda m: covariance_change(m, 2 * m.p),
+    "acor": lambda m: divide_amount(sum_change(*m.correlations, 1.0), 2 * m.p),
+    "acors": lambda m: divide_amount(sum_change(*m.ranks, 1.0), 2 * m.p),
+    "adlm": adlm,
+    "apcaload": lambda m: loading_change(*(principal(sigma) for sigma in m.covariances)),
+    "apppcaload": apppcaload,
+    "eigenvalues": eigenvalues,
+    "robust_eigenvalues": robust_eigenvalues,
+    "atotals": lambda m: sum_change(m.weights @ m.x, m.weights @ m.y, m.weights @ np.abs(m.x)),
+    "pmtotals": pmtotals,
+    "il2": lambda m: mean_change(m.x.mean(axis=0), m.y.mean(axis=0), m.size),
+    "il3": lambda m: mean_change(
+        m.covariances[0][upper(m)],
+        m.covariances[1][upper(m)],
+        np.outer(m.spread, m.spread)[upper(m)],
+    ),
+    "il4": lambda m: mean_change(np.diag(m.covariances[0]), np.diag(m.covariances[1]), m.spread**2),
+    "il5": il5,
+    "il": lambda m: mean_of(m, ("il1", "il2", "il3", "il4", "il5"), 100.0),
+    "pil_means": lambda m: probabilistic(
+        m.x.mean(axis=0), m.y.mean(axis=0), m.x.var(axis=0) / len(m.x)
+    ),
+    "pil_quantiles": pil_quantiles,
+    "pil_variances": lambda m: pil_moments(m, np.diag_indices(m.p)),
+    "pil_covariances": lambda m: pil_moments(m, upper(m, 1)),
+    "pil_correlations": lambda m: probabilistic(
+        m.correlations[0][upper(m, 1)],
+        m.correlations[1][upper(m, 1)],
+        correlation_error(m.x)[upper(m, 1)],
+    ),
+    "pil": lambda m: mean_of(m, PROBABILISTIC),
 }

@@ -28,17 +28,11 @@ FINE = 24
 
 @dataclass(frozen=True)
 class Lattice:
-    """Where published values lie.
+    """Where published values lie."""
 
-    Attributes
-    ----------
-    amplitude
-        Standard deviation of the noise.
-    step
-        Published values are whole multiples of it; 1 for counts.
-    """
-
+    #: Standard deviation of the noise.
     amplitude: float
+    #: Published values are whole multiples of it; 1 for counts.
     step: float
 
     @classmethod

@@ -36,20 +36,13 @@ class GridTooLarge(Exception):
 
 @dataclass(frozen=True)
 class Counts:
-    """Occupied cells of a table: codes by axis, and what is in them.
+    """Occupied cells of a table: codes by axis, and what is in them."""
 
-    Attributes
-    ----------
-    codes
-        One row per cell, one column per axis.
-    sizes
-        Categories of each axis; every one occurs.
-    n
-        What is fitted: counts, or sums of weights.
-    """
-
+    #: One row per cell, one column per axis.
     codes: Ints
+    #: Categories of each axis; every one occurs.
     sizes: tuple[int, ...]
+    #: What is fitted: counts, or sums of weights.
     n: Floats
 
     @property
@@ -79,21 +72,14 @@ class Counts:
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted model.
-
-    Attributes
-    ----------
-    mu
-        Fitted means of the occupied cells.
-    table
-        The whole fitted table, where it was needed.
-    gap
-        Largest difference of a margin from its target, as a share of the total; 0 for a closed form.
-    """
+    """A fitted model."""
 
     margins: tuple[Margin, ...]
+    #: Fitted means of the occupied cells.
     mu: Floats
+    #: The whole fitted table, where it was needed.
     table: Floats | None = None
+    #: Largest difference of a margin from its target, as a share of the total; 0 for a closed form.
     gap: float = 0.0
 
 

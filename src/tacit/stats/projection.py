@@ -10,6 +10,7 @@ Chemometrics and Intelligent Laboratory Systems 87, 218-225.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -33,15 +34,60 @@ REFINE_RECORDS = 20_000
 CHUNK = 4_000_000
 
 
+# -- components of a covariance, with signs that can be compared ---------------------------------------
+
+
+@dataclass(frozen=True)
+class Components:
+    """Components in descending order of variance."""
+
+    #: Variances along the components.
+    values: Floats
+    #: One column per component, of length 1.
+    vectors: Floats
+
+    @property
+    def shares(self) -> Floats:
+        """Return the share of the variance that each component has."""
+        return self.values / self.values.sum()
+
+    @property
+    def loadings(self) -> Floats:
+        """Return the vectors times the standard deviation along them.
+
+        For components of a correlation matrix these are the correlations of columns and components.
+        """
+        return self.vectors * np.sqrt(np.clip(self.values, 0.0, None))
+
+    def aligned(self, reference: Floats) -> Components:
+        """Return the components with signs turned to those of a reference's vectors."""
+        sign = np.where((self.vectors * reference).sum(axis=0) < 0, -1.0, 1.0)
+        return Components(self.values, self.vectors * sign)
+
+
+def principal(matrix: Floats) -> Components:
+    """Return the components of a covariance or correlation matrix; the largest loading is positive."""
+    values, vectors = eigh(matrix)
+    return Components(np.clip(values[::-1], 0.0, None), orient_vectors(vectors[:, ::-1]))
+
+
+def orient_vectors(vectors: Floats) -> Floats:
+    """Return vectors with signs turned so that the largest entry of each is positive."""
+    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+    return np.asarray(vectors * np.where(largest < 0, -1.0, 1.0))
+
+
 def orient_direction(direction: Floats) -> Floats:
     """Return a direction with the sign that makes its largest absolute loading positive."""
-    largest = direction[np.abs(direction).argmax()]
-    return -direction if largest < 0 else direction
+    return orient_vectors(direction[:, None])[:, 0]
 
 
 def first_component(covariance: Floats) -> Floats:
     """Return the eigenvector of the largest eigenvalue, upright."""
     return orient_direction(eigh(covariance)[1][:, -1])
+
+
+# -- projection pursuit ----------------------------------------------------------------------------------
 
 
 def pursue_directions(

@@ -25,26 +25,17 @@ FOLDS = 2
 
 @dataclass(frozen=True)
 class Scores:
-    """Propensity scores.
+    """Propensity scores."""
 
-    Attributes
-    ----------
-    score
-        Of every record of the pooled files.
-    terms
-        Coefficients beside the constant (logistic), or 0.
-    degree
-        Degree of the polynomial used (logistic), or 0.
-    separated
-        True when a logistic model predicts some records with certainty.
-    converged
-        False when the iterations of a logistic model were capped.
-    """
-
+    #: Of every record of the pooled files.
     score: Floats
+    #: Coefficients beside the constant (logistic), or 0.
     terms: int = 0
+    #: Degree of the polynomial used (logistic), or 0.
     degree: int = 0
+    #: True when a logistic model predicts some records with certainty.
     separated: bool = False
+    #: False when the iterations of a logistic model were capped.
     converged: bool = True
 
     def squared(self, share: float) -> float:

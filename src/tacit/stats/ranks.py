@@ -23,17 +23,11 @@ ROUNDS = 500
 
 @dataclass(frozen=True)
 class Ranking:
-    """The records in ascending order of a column.
+    """The records in ascending order of a column."""
 
-    Attributes
-    ----------
-    order
-        The records, ascending; equal values in random order.
-    middle
-        The mean rank, from 1, of the values equal to the one at each place of the order.
-    """
-
+    #: The records, ascending; equal values in random order.
     order: Ints
+    #: The mean rank, from 1, of the values equal to the one at each place of the order.
     middle: Floats
 
     @property

@@ -39,40 +39,28 @@ HALVINGS = 30
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted regression.
-
-    Attributes
-    ----------
-    coefficients
-        The constant first (when there is one), then one a column of the design; 0 where aliased.
-    covariance
-        Their covariance; 0 where aliased.
-    fitted
-        The fitted mean of each record.
-    aliased
-        True for columns that are linear combinations of columns before them, and were left out.
-    deviance, null_deviance
-        Of the model, and of the constant alone (of zero where there is no constant).
-    dispersion
-        Residual variance for ``linear``, else 1.
-    converged
-        False when the iterations were capped.
-    separated
-        True when a logit or probit model predicts some records with certainty: the likelihood then has
-        no maximum, and coefficients and standard errors mean nothing beyond that.
-    """
+    """A fitted regression."""
 
     family: Family
+    #: The constant first (when there is one), then one a column of the design; 0 where aliased.
     coefficients: Floats
+    #: Their covariance; 0 where aliased.
     covariance: Floats
+    #: The fitted mean of each record.
     fitted: Floats
+    #: True for columns that are linear combinations of columns before them, and were left out.
     aliased: Flags
+    #: Of the model, and of the constant alone (of zero where there is no constant).
     deviance: float
     null_deviance: float
+    #: Residual variance for ``linear``, else 1.
     dispersion: float
     n: int
     iterations: int
+    #: False when the iterations were capped.
     converged: bool
+    #: True when a logit or probit model predicts some records with certainty: the likelihood then
+    #: has no maximum, and coefficients and standard errors mean nothing beyond that.
     separated: bool
     intercept: bool
 

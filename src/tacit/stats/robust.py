@@ -522,18 +522,3 @@ def pair_quantile(x: Floats, rank: int) -> float:
 
 
 KERNELS = Kernels(globals(), pairs_within, pair_quantile)
-
-__all__ = [
-    "MAD_CONSTANT",
-    "MAD_CONSTANT_TEMPL",
-    "Covariance",
-    "huber_mean",
-    "mad",
-    "mahalanobis_squared",
-    "one_step_mean",
-    "qn",
-    "robust_covariance",
-    "robust_distances",
-    "spatial_median",
-    "tau_scale",
-]

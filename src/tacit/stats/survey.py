@@ -21,17 +21,12 @@ ROUNDING = 1e-10
 
 @dataclass(frozen=True)
 class Sample:
-    """Weights, strata and clusters of the records of a sample.
+    """Weights, strata and clusters of the records of a sample."""
 
-    Attributes
-    ----------
-    weights
-        Above 0.
-    strata, clusters
-        Numbers of strata and of first-stage clusters; None for one stratum, and for records drawn by themselves.
-    """
-
+    #: Above 0.
     weights: Floats
+    #: Numbers of strata and of first-stage clusters; None for one stratum, and for records drawn by
+    #: themselves.
     strata: Ints | None = None
     clusters: Ints | None = None
 
@@ -124,43 +119,3 @@ def estimate_logit(x: Floats, y: Floats, sample: Sample) -> Estimates:
     bread = np.linalg.pinv(design.T @ (design * (w * p * (1 - p))[:, None]), hermitian=True)
     scores = (design * (w * (y - p))[:, None]) @ bread
     return Estimates(model.coefficients, sample.covariance(scores))
-
-
-# -- samplers ----------------------------------------------------------------------------------------
-
-
-def draw_stratified(strata: Ints, n: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
-    """Return a simple random sample of n in each stratum, and its weights N_h / n_h."""
-    rows, weights = [], []
-    for h in np.unique(strata):
-        members = np.flatnonzero(strata == h)
-        if len(members) < n:
-            raise InputError(f"a stratum has fewer than {n} members")
-        rows.append(rng.choice(members, n, replace=False))
-        weights.append(np.full(n, len(members) / n))
-    return np.concatenate(rows), np.concatenate(weights)
-
-
-def draw_proportional(sizes: Floats, n: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
-    """Return a systematic sample with probability proportional to size, in random order (Hartley, Rao 1962)."""
-    if not (sizes > 0).all() or n * sizes.max() > sizes.sum():
-        raise InputError("sizes must be above 0, and none above the total over n")
-    order = rng.permutation(len(sizes))
-    upto = np.cumsum(sizes[order])
-    step = upto[-1] / n
-    rows = order[np.searchsorted(upto, rng.random() * step + step * np.arange(n), side="right")]
-    return rows, float(upto[-1]) / (n * sizes[rows])
-
-
-def draw_clusters(
-    clusters: Ints, n_clusters: int, n: int, rng: np.random.Generator
-) -> tuple[Ints, Floats]:
-    """Return n members of each of a simple random sample of clusters; weights (C / c) (M_c / m_c)."""
-    names = np.unique(clusters)
-    chosen = rng.choice(names, n_clusters, replace=False)
-    rows, weights = [], []
-    for c in chosen:
-        members = np.flatnonzero(clusters == c)
-        rows.append(rng.choice(members, n, replace=False))
-        weights.append(np.full(n, len(names) / n_clusters * len(members) / n))
-    return np.concatenate(rows), np.concatenate(weights)

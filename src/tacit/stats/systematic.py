@@ -25,17 +25,12 @@ class Systematic:
 
     A real start u in (0, interval] takes the same units as ceil(u parts) / parts, because j steps is whole; so whole
     numbers lose nothing, and a start drawn from 1 .. steps is a real one drawn uniformly.
-
-    Attributes
-    ----------
-    steps, parts
-        The interval as a fraction in lowest terms.
-    start
-        Start times parts, 1 .. steps; one number, or one for each class.
     """
 
+    #: The interval as a fraction in lowest terms.
     steps: int
     parts: int
+    #: Start times parts, 1 .. steps; one number, or one for each class.
     start: int | Ints
 
     @classmethod
@@ -62,24 +57,16 @@ class Systematic:
 
 @dataclass(frozen=True)
 class PseudoStrata:
-    """Groups of consecutive sampled units, formed within classes: where each class's units go.
+    """Groups of consecutive sampled units, formed within classes: where each class's units go."""
 
-    Attributes
-    ----------
-    before
-        For each class: sampled units of its own collapsed class that come before it.
-    first, groups
-        For each class: the first group of its collapsed class, and how many groups that has.
-    total
-        Number of groups.
-    size
-        Units in a group.
-    """
-
+    #: For each class: sampled units of its own collapsed class that come before it.
     before: Ints
+    #: For each class: the first group of its collapsed class, and how many groups that has.
     first: Ints
     groups: Ints
+    #: Number of groups.
     total: int
+    #: Units in a group.
     size: int
 
     @classmethod

@@ -6,9 +6,9 @@ import datetime as dt
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from tacit.data.hierarchy import Hierarchy, ground_label
+from tacit.data.hierarchy import Hierarchy, PlainRule, ground_label
 from tacit.errors import HierarchyError, near_match
 from tacit.reveal import reveal
 
@@ -38,10 +38,12 @@ USUAL = ("month", "year", "5 years", "10 years")
 
 
 @dataclass(frozen=True)
-class Dates:
+class Dates(PlainRule):
     """Dates, raised from the day through chosen spells to the top."""
 
-    format: str = "%Y-%m-%d"
+    kind: ClassVar[str] = "dates"
+
+    format: str
     levels: tuple[str, ...] = USUAL
     century: int = CENTURY
 
@@ -73,12 +75,6 @@ class Dates:
         except ValueError:
             return None
         return date
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rule as it stands in a plan."""
-        extra = {} if self.levels == USUAL else {"levels": list(self.levels)}
-        century = {} if self.century == CENTURY else {"century": self.century}
-        return {"kind": "dates", "format": self.format, **extra, **century}
 
 
 #: Directives that are most often written in full, with the pattern of that.

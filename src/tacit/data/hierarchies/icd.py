@@ -1,4 +1,15 @@
-"""Diagnosis codes: the International Classification of Diseases, ninth and tenth revision."""
+"""Diagnosis codes: the International Classification of Diseases, ninth and tenth revision.
+
+Only the structure is held: chapter numbers, titles and code ranges. ICD-10 follows the WHO edition of
+2010, whose ranges hold those of later editions; a chapter's range is widened where the United States'
+clinical modification adds categories. ICD-9 follows the last edition of ICD-9-CM (2014).
+
+References
+----------
+World Health Organization (2011), International Statistical Classification of Diseases and Related
+Health Problems, 10th Revision, 2010 edition, Volume 1.
+National Center for Health Statistics (2011), ICD-9-CM, 6th edition, Volume 1.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +18,42 @@ import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
-from tacit.data.hierarchies.icd_tables import ICD9, ICD10, ICD10_STRAYS, Chapter
-from tacit.data.hierarchy import Hierarchy, ground_label
+from tacit.data.hierarchy import Hierarchy, PlainRule, ground_label
 from tacit.errors import HierarchyError
 from tacit.reveal import reveal
 
 LEVEL_NAMES = ("code", "subcategory", "category", "block", "chapter", "suppressed")
 
-TABLES = {9: ICD9, 10: ICD10}
 
 CODE10 = re.compile(r"([A-Z][0-9][0-9A-Z])\.?([0-9A-Z]{0,4})")
 CODE9 = re.compile(r"([0-9]{3}|V[0-9]{2})\.?([0-9]{0,2})|(E[0-9]{3})\.?([0-9]?)")
 #: Categories that were read as numbers and lost their leading zeros: 38.9 is 038.9, and 8 is 008.
 SHORT9 = re.compile(r"([0-9]{1,2})(?:\.([0-9]{0,2}))?")
+
+
+class Chapter(NamedTuple):
+    """A chapter: its number, range of categories, title and blocks (ranges parted by blanks)."""
+
+    number: str
+    first: str
+    last: str
+    title: str
+    blocks: str
+
+
+def read_chapters(version: int) -> tuple[Chapter, ...]:
+    """Return the chapters of a revision, in their order."""
+    text = Path(__file__).with_name("icd.txt").read_text(encoding="utf-8")
+    lines = (line.split("\t") for line in text.splitlines())
+    return tuple(Chapter(*rest) for first, *rest in lines if first == str(version))
+
+
+TABLES = {9: read_chapters(9), 10: read_chapters(10)}
+#: Categories of the clinical modification that do not sort into the block they belong to.
+ICD10_STRAYS = {"C4A": "C43-C44", "M1A": "M05-M14", "O9A": "O94-O99", "Z3A": "Z30-Z39"}
 
 
 class Code(NamedTuple):
@@ -32,10 +64,12 @@ class Code(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Icd:
+class Icd(PlainRule):
     """Diagnoses: code, subcategory, category, block, chapter, suppressed."""
 
-    version: int = 10
+    kind: ClassVar[str] = "icd"
+
+    version: int
     titles: bool = False
     other: str | None = None
 
@@ -65,16 +99,6 @@ class Icd:
         subcategory = f"{code.category}.{code.rest[0]}" if code.rest else code.category
         label = f"{chapter.number} {chapter.title}" if self.titles else chapter.number
         return subcategory, code.category, block, label
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rule as it stands in a plan."""
-        titles = {"titles": True} if self.titles else {}
-        return {
-            "kind": "icd",
-            "version": self.version,
-            **titles,
-            **({"other": self.other} if self.other else {}),
-        }
 
 
 def icd(version: int = 10, *, titles: bool = False, other: str | None = None) -> Icd:
@@ -115,14 +139,8 @@ def parse(text: str, version: int) -> Code | None:
 
 def block_of(category: str, version: int) -> tuple[str, Chapter] | None:
     """Return the block and chapter of a category, or None if it lies in no chapter."""
-    chapter = next(
-        (
-            c
-            for c in TABLES[version]
-            if c.first <= category <= c.last and len(category) == len(c.first)
-        ),
-        None,
-    )
+    inside = (c for c in TABLES[version] if c.first <= category <= c.last)
+    chapter = next((c for c in inside if len(category) == len(c.first)), None)
     if chapter is None:
         return None
     if version == 10 and category in ICD10_STRAYS:

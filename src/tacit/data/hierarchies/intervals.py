@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from typing import Any
@@ -142,16 +143,10 @@ def intervals(
     """
     given = [width] if isinstance(width, int | float) else list(width or ())
     lists = [tuple(c) if isinstance(c, Sequence) else c for c in cuts]
-    points = (
-        tuple(lists)
-        if lists and isinstance(lists[0], tuple)
-        else ((tuple(lists),) if lists else ())
-    )
-    faults = [
-        *choice_faults(given, points),
-        *width_faults(given, levels, factor),
-        *cut_faults(points),
-    ]
+    nested = bool(lists) and isinstance(lists[0], tuple)
+    points = tuple(lists) if nested or not lists else (tuple(lists),)
+    faults = ["give either width or cuts"] if bool(given) == bool(points) else []
+    faults += [*width_faults(given, levels, factor), *cut_faults(points)]
     if points and (lower is not None or upper is not None):
         faults.append(
             "lower and upper go with width; with cuts the first and last intervals are open"
@@ -165,11 +160,6 @@ def intervals(
     if len(given) == 1:
         given = [as_plain_number(as_decimal(given[0]) * factor**level) for level in range(levels)]
     return Intervals(tuple(given), origin, lower, upper, points, integers)  # type: ignore[arg-type]
-
-
-def choice_faults(widths: Sequence[Number], cuts: Sequence[Any]) -> list[str]:
-    """Return what is wrong with giving both or neither of width and cuts."""
-    return ["give either width or cuts"] if bool(widths) == bool(cuts) else []
 
 
 def width_faults(widths: Sequence[Number], levels: int, factor: int) -> list[str]:
@@ -195,11 +185,8 @@ def cut_faults(points: Sequence[Any]) -> list[str]:
     """Return what is wrong with the cut points of the levels."""
     faults = []
     for n, cuts in enumerate(points, 1):
-        if (
-            not isinstance(cuts, tuple)
-            or not cuts
-            or not all(isinstance(c, int | float) and abs(c) <= LARGEST for c in cuts)
-        ):
+        listed = isinstance(cuts, tuple) and bool(cuts)
+        if not listed or not all(isinstance(c, int | float) and abs(c) <= LARGEST for c in cuts):
             faults.append(f"level {n}: cuts must be a list of numbers of at most 1e15")
         elif list(cuts) != sorted(set(cuts)):
             faults.append(f"level {n}: cuts must rise")
@@ -238,19 +225,13 @@ def as_number(value: Any) -> Number | None:
         return None
     if isinstance(value, int):
         return value
-    try:
-        return int(value) if isinstance(value, str) else finite(float(value))
-    except ValueError:
-        pass
-    try:
-        return finite(float(value))
-    except ValueError:
-        return None
-
-
-def finite(number: float) -> float | None:
-    """Return the number unless it is infinite or not a number."""
-    return number if math.isfinite(number) else None
+    with suppress(ValueError):
+        if isinstance(value, str):
+            return int(value)
+    with suppress(ValueError):
+        number = float(value)
+        return number if math.isfinite(number) else None
+    return None
 
 
 def grid_number(numbers: Array, width: Number, origin: Number) -> Array:

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from tacit.data.hierarchies.dates import Dates, dates
-from tacit.data.hierarchy import TOP, Hierarchy, ground_label
+from tacit.data.hierarchy import TOP, Hierarchy, PlainRule, ground_label
 from tacit.errors import HierarchyError
 from tacit.reveal import reveal
 
-__all__ = ["Dates", "Digits", "Flat", "Prefix", "dates", "digits", "flat", "prefix"]
-
 
 @dataclass(frozen=True)
-class Flat:
+class Flat(PlainRule):
     """Every value, then the top: the column is either as it is or suppressed."""
+
+    kind: ClassVar[str] = "flat"
 
     top: str = TOP
 
     def build(self, values: Sequence[Any]) -> Hierarchy:
         """Return the two-level hierarchy of the values."""
         return Hierarchy.from_columns([[ground_label(v) for v in values]], top=self.top)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rule as it stands in a plan."""
-        return {"kind": "flat", **({"top": self.top} if self.top != TOP else {})}
 
 
 def flat(top: str = TOP) -> Flat:
@@ -35,8 +30,10 @@ def flat(top: str = TOP) -> Flat:
 
 
 @dataclass(frozen=True)
-class Digits:
+class Digits(PlainRule):
     """Mask characters from the right: 02138, 0213*, 021**, *****."""
+
+    kind: ClassVar[str] = "digits"
 
     length: int
     mask: tuple[int, ...]
@@ -57,10 +54,6 @@ class Digits:
         columns = [[code[: self.length - m] + "*" * m for code in codes] for m in masks]
         return Hierarchy.from_columns([texts, *columns], top="*" * self.length)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rule as it stands in a plan."""
-        return {"kind": "digits", "length": self.length, "mask": list(self.mask)}
-
 
 def digits(length: int, mask: Sequence[int] | None = None) -> Digits:
     """Return the rule that masks codes of ``length`` characters from the right.
@@ -74,11 +67,8 @@ def digits(length: int, mask: Sequence[int] | None = None) -> Digits:
         characters hidden, is added.
     """
     chosen = tuple(range(1, length) if mask is None else mask)
-    if (
-        length < 1
-        or any(m < 1 or m > length for m in chosen)
-        or list(chosen) != sorted(set(chosen))
-    ):
+    rises = list(chosen) == sorted(set(chosen))
+    if length < 1 or any(m < 1 or m > length for m in chosen) or not rises:
         raise HierarchyError(
             "digits: mask must rise from 1 to at most the length, e.g. digits(5, mask=[1, 2])"
         )
@@ -86,8 +76,10 @@ def digits(length: int, mask: Sequence[int] | None = None) -> Digits:
 
 
 @dataclass(frozen=True)
-class Prefix:
+class Prefix(PlainRule):
     """Codes made of digit groups: 1234 belongs to 123, which belongs to 12."""
+
+    kind: ClassVar[str] = "prefix"
 
     lengths: tuple[int, ...]
     ragged: bool = False
@@ -98,25 +90,14 @@ class Prefix:
         length = sum(self.lengths)
         wrong = [t for t in texts if (len(t) > length if self.ragged else len(t) != length)]
         if wrong:
-            advice = (
-                ""
-                if self.ragged
-                else " (numbers lose leading zeros: read the column as text; ragged=True allows shorter codes)"
-            )
+            hint = " (numbers lose leading zeros: read the column as text; ragged=True allows shorter codes)"
+            advice = "" if self.ragged else hint
             raise HierarchyError(
                 f"prefix({list(self.lengths)}): {len(wrong)} of {len(texts)} different values do not have "
                 f"{length} characters{advice}. {reveal('Values of another length', wrong)}"
             )
         kept = [sum(self.lengths[:n]) for n in range(len(self.lengths) - 1, 0, -1)]
         return Hierarchy.from_columns([texts, *([t[:n] for t in texts] for n in kept)])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rule as it stands in a plan."""
-        return {
-            "kind": "prefix",
-            "lengths": list(self.lengths),
-            **({"ragged": True} if self.ragged else {}),
-        }
 
 
 def prefix(lengths: Sequence[int], *, ragged: bool = False) -> Prefix:

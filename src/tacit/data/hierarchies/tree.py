@@ -110,20 +110,11 @@ def from_levels(
     names = ["value", *map(str, levels)] if named else []
     if names and top:
         names.append("suppressed")
-    return Hierarchy.from_paths(
-        [climb(value, maps) for value in maps[0]],
-        top=top,
-        names=names,
-        where="the mapping of levels",
-    )
-
-
-def climb(value: str, maps: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return the path of a value through the levels."""
-    path = [value]
-    for level in maps:
-        path.append(level[path[-1]])
-    return path
+    paths = [
+        list(itertools.accumulate(maps, lambda label, level: level[label], initial=value))
+        for value in maps[0]
+    ]
+    return Hierarchy.from_paths(paths, top=top, names=names, where="the mapping of levels")
 
 
 def from_nodes(

@@ -232,24 +232,18 @@ def from_assignment(
     Safe singletons are left out, since they cost nothing.
     """
     columns: list[tuple[int, ...]] = []
-    entries: list[tuple[int, int, float]] = []
+    rows: list[int] = []
+    places: list[int] = []
+    values: list[float] = []
     for channels, taken in assignment.items():
         column = tuple(sorted(int(r) for r in channels))
         if len(column) == 1 and problem.safe[column[0]]:
             continue
-        entries += [(int(r), len(columns), float(v)) for r, v in taken.items() if v]
+        used = {int(r): float(v) for r, v in taken.items() if v}
+        rows += [*used]
+        places += [len(columns)] * len(used)
+        values += used.values()
         columns.append(column)
-    return tuple(columns), sparse_x(problem, entries, len(columns))
-
-
-def sparse_x(
-    problem: Problem, entries: Sequence[tuple[int, int, float]], n_columns: int
-) -> sparse.csr_array:
-    """Build the R x W array of subjects from (channel, column, number) triples."""
-    r = [entry[0] for entry in entries]
-    w = [entry[1] for entry in entries]
-    v = [entry[2] for entry in entries]
-    return sparse.csr_array(
-        (np.array(v, dtype=np.float64), (np.array(r, dtype=int), np.array(w, dtype=int))),
-        shape=(problem.n_channels, n_columns),
-    )
+    at = np.array(rows, dtype=int), np.array(places, dtype=int)
+    shape = (problem.n_channels, len(columns))
+    return tuple(columns), sparse.csr_array((np.array(values, dtype=np.float64), at), shape=shape)

@@ -35,10 +35,10 @@ import numpy as np
 from scipy import sparse
 
 from tacit.arrays import Floats
+from tacit.data.values import as_frame
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.channels.study import TOLERANCE, StudyAnswer
-from tacit.records.channels.table import as_frame
+from tacit.records.channels.study import TOLERANCE, StudyAnswer, shares_of
 from tacit.result import Summary
 from tacit.stats.margins import Margin, sweep_margins
 
@@ -134,7 +134,7 @@ def audit(
     posterior = {
         "nothing withheld": answer.table.shares,
         "assignment": answer.shares,
-        "composition": mix_shares(fitted, answer.table.shares),
+        "composition": shares_of(fitted, answer.table.shares),
         "two dealings": intersect_dealings(answer),
     }
     imagined = compute_imagined_shares(answer, fitted, draws, spread, np.random.default_rng(seed))
@@ -142,13 +142,6 @@ def audit(
         posterior["algorithm alone"] = imagined
     limits = np.array([float(v) for v in answer.problem.u])
     return AuditResult(answer.table.values, limits, posterior)
-
-
-def mix_shares(x: sparse.csc_array, shares: Floats) -> Floats:
-    """Return the shares of each output channel, a mixture of those of input channels (1)."""
-    held = np.asarray(x.T @ shares, dtype=np.float64)
-    total = np.asarray(x.sum(axis=0), dtype=np.float64).reshape(-1)
-    return np.asarray(held / np.maximum(total, 1e-300)[:, None])
 
 
 def fit_assignment(answer: StudyAnswer) -> sparse.csc_array:

@@ -30,8 +30,7 @@ def all_subsets(problem: Problem) -> list[Column]:
             f"candidates='all' enumerates every subset and takes at most {ALL_LIMIT} input "
             f"channels; there are {n}. Use candidates='exact', which has the same optimum."
         )
-    sizes = range(1, n + 1)
-    subsets = (column for size in sizes for column in combinations(range(n), size))
+    subsets = (column for size in range(1, n + 1) for column in combinations(range(n), size))
     return [column for column in subsets if problem.a_priori_safe(column)]
 
 

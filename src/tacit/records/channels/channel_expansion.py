@@ -29,9 +29,8 @@ from tacit.errors import (
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt, Probability
 from tacit.records.channels.answer import Answer
 from tacit.records.channels.candidates import ALL_LIMIT, make_all_channel_set
-from tacit.records.channels.claim import assumptions, claim_parameters
 from tacit.records.channels.problem import Problem
-from tacit.records.channels.query import MODEL
+from tacit.records.channels.query import MODEL, assumptions, claim_parameters
 from tacit.records.channels.rounding import rounded
 from tacit.records.channels.solve import solve
 from tacit.records.channels.study import Given, StudyAnswer
@@ -42,8 +41,7 @@ from tacit.records.channels.table import (
     texts_of,
     value_numbers,
 )
-from tacit.records.channels.tolerances import TOLERANCES, points
-from tacit.records.channels.views import partial
+from tacit.records.channels.views import TOLERANCES, partial, points
 from tacit.registry import register
 from tacit.spec import Method
 
@@ -260,7 +258,7 @@ class ChannelExpansion(Method):
     def points(self, data: Source, *, factors: Sequence[float] = TOLERANCES) -> nw.DataFrame[Any]:
         """Return risk and utility with all limits multiplied by each factor, for an R-U map.
 
-        See :func:`tacit.records.channels.tolerances.points`; assignments are of fractions of subjects.
+        See :func:`tacit.records.channels.views.points`; assignments are of fractions of subjects.
         """
         table = self.table(data)
         return points(table, self.problem(table), factors=factors)

@@ -21,26 +21,17 @@ _ROUNDING = 1e-11
 
 @dataclass(frozen=True, eq=False)
 class Cone:
-    """Rules that can bind, scaled rows; sizes in units of the mean input channel.
+    """Rules that can bind, scaled rows; sizes in units of the mean input channel."""
 
-    Attributes
-    ----------
-    G
-        Rules that can bind, L x R, each with largest coefficient 1.
-    m
-        Sizes of the input channels, with mean 1.
-    unit
-        Subjects that make one unit of size.
-    risky
-        Which input channels are risky.
-    label
-        The smallest safe channel, named (without subjects) beside a set that is all risky.
-    """
-
+    #: Rules that can bind, L x R, each with largest coefficient 1.
     G: Floats
+    #: Sizes of the input channels, with mean 1.
     m: Floats
+    #: Subjects that make one unit of size.
     unit: float
+    #: Which input channels are risky.
     risky: Flags
+    #: The smallest safe channel, named (without subjects) beside a set that is all risky.
     label: int
 
     @property

@@ -6,42 +6,41 @@ duality that is so if and only if every ``mu >= 0`` is *covered*: some r in S ha
 ``pi_r - mu . G_r > psi(S)``. A search tree uses this: for a set S that does not improve, take one
 ``mu`` that S leaves uncovered; every improving superset must hold a channel t that covers it, and
 those t are the children. Minimal improving sets have at most L + 1 members for L rules.
+
+For problems with more rules than a search tree can take an integer program chooses members z_r and a mix x with unit sum,
+``x_r <= z_r`` and ``G x <= 0``, at least one member safe, to minimise ``m . z - pi . x``. One improving set is found at a
+time, so every ray on its members is added.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from scipy import optimize, sparse
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.records.channels.cone import Cone, full_rays
-from tacit.time_limits import is_past
+from tacit.time_limits import is_past, limit_reached
 
 _BLOCK_CELLS = 4_000_000
 _TOLERANCE = 1e-9
+#: Improving rays kept of each block of risky channels and depth.
+_KEPT = 200
 
 
 @dataclass(frozen=True, eq=False)
 class Priced:
-    """Improving rays and how far from proof the search ended.
+    """Improving rays and how far from proof the search ended."""
 
-    Attributes
-    ----------
-    sets, rays
-        By number of members: the sets and their rays.
-    slack
-        No set is worth more than (1 + slack) times its cost, counting the sets that were not
-        looked at; zero when the search is complete and found nothing.
-    complete
-        Whether every set was looked at or excluded.
-    """
-
+    #: By number of members: the sets and their rays.
     sets: dict[int, Ints]
     rays: dict[int, Floats]
+    #: No set is worth more than (1 + slack) times its cost, counting the sets that were not looked
+    #: at; zero when the search is complete and found nothing.
     slack: float
-    complete: bool
 
     @property
     def n_found(self) -> int:
@@ -52,11 +51,8 @@ class Priced:
 class _Search:
     """One search for improving sets at given prices; filled while the tree is walked."""
 
-    def __init__(
-        self, cone: Cone, prices: Floats, beam: int | None, keep: int, deadline: float | None
-    ) -> None:
-        self.cone, self.prices, self.beam, self.keep = cone, prices, beam, keep
-        self.deadline = deadline
+    def __init__(self, cone: Cone, prices: Floats, deadline: float | None) -> None:
+        self.cone, self.prices, self.deadline = cone, prices, deadline
         self.sets: dict[int, list[Ints]] = {}
         self.rays: dict[int, list[Floats]] = {}
         self.worth: dict[int, list[Floats]] = {}
@@ -77,7 +73,7 @@ class _Search:
         improving[where[good]] = True
         if good.any():
             n = sets.shape[1]
-            order = np.flatnonzero(good)[np.argsort(-ratio[good], kind="stable")][: self.keep]
+            order = np.flatnonzero(good)[np.argsort(-ratio[good], kind="stable")][:_KEPT]
             self.sets.setdefault(n, []).append(sets[where[order]])
             self.rays.setdefault(n, []).append(rays[order])
             self.worth.setdefault(n, []).append(ratio[order])
@@ -88,15 +84,8 @@ class _Search:
             self.dropped = max(self.dropped, float(ratios.max()))
 
 
-def price(
-    cone: Cone,
-    prices: Floats,
-    *,
-    beam: int | None = None,
-    keep: int = 200,
-    deadline: float | None = None,
-) -> Priced:
-    """Search for sets worth more than they cost; complete unless a beam or deadline cuts it.
+def price(cone: Cone, prices: Floats, *, deadline: float | None = None) -> Priced:
+    """Search for sets worth more than they cost; complete unless a deadline cuts it.
 
     Parameters
     ----------
@@ -104,14 +93,10 @@ def price(
         Rules and sizes.
     prices
         Value of a subject of each input channel, in units of size; at most 0 for safe channels.
-    beam
-        Nodes kept at each depth for each block of risky channels; all when None.
-    keep
-        Improving rays kept of each block and depth.
     deadline
         Moment (``time.monotonic``) at which to stop.
     """
-    search = _Search(cone, prices, beam, keep, deadline)
+    search = _Search(cone, prices, deadline)
     start = np.flatnonzero(cone.risky & (prices > cone.m + cone.m.min()))
     start = start[np.argsort(-prices[start] / cone.m[start], kind="stable")]
     block = max(1, min(16, 64_000 // max(1, len(cone.m))))
@@ -126,8 +111,7 @@ def price(
     if not sets:
         # Without any improving set a lost node means rounding: the search proves nothing there.
         search.dropped = max(search.dropped, search.lost)
-    slack = max(search.skipped, search.lost, search.dropped)
-    return Priced(sets, rays, slack, search.dropped == 0)
+    return Priced(sets, rays, max(search.skipped, search.lost, search.dropped))
 
 
 def _walk(search: _Search, sets: Ints, ratios: Floats) -> None:
@@ -156,22 +140,12 @@ def _children(search: _Search, sets: Ints, ratios: Floats, *, last: bool) -> tup
         new, bound = _grow(search, sets[at : at + size], ratios[at : at + size], last=last)
         if last and len(new):
             # Leaves have no children: test them now rather than store them.
-            new, bound = _best(search, new, bound)
             improving = search.test(new)
             search.skipped = max(search.skipped, float(bound[improving].max(initial=0.0)))
         elif not last:
             grown.append(new)
             bounds.append(bound)
-    return _best(search, *_merge_equal_sets(np.concatenate(grown), np.concatenate(bounds)))
-
-
-def _best(search: _Search, sets: Ints, ratios: Floats) -> tuple[Ints, Floats]:
-    if search.beam is None or len(sets) <= search.beam:
-        return sets, ratios
-    order = np.argsort(-ratios, kind="stable")
-    search.drop(ratios[order[search.beam :]])
-    chosen = order[: search.beam]
-    return sets[chosen], ratios[chosen]
+    return _merge_equal_sets(np.concatenate(grown), np.concatenate(bounds))
 
 
 def _merge_equal_sets(sets: Ints, ratios: Floats) -> tuple[Ints, Floats]:
@@ -268,3 +242,58 @@ def _solve(matrices: Floats, sides: Floats) -> Floats:
             answer = np.full(sides.shape, np.nan)
             answer[regular] = np.linalg.solve(matrices[regular], sides[regular][:, :, None])[..., 0]
     return np.where(np.isfinite(answer), answer, np.nan)
+
+
+# -- an integer program, where there are more rules than a search tree can take ----------------------
+
+
+def price_milp(cone: Cone, prices: Floats, *, deadline: float | None = None) -> Priced:
+    """Find the set of least reduced cost and return the rays on it and its subsets."""
+    limit = 3600.0 if deadline is None else max(0.5, deadline - time.monotonic())
+    n, L = len(cone.m), cone.n_rules
+    eye = sparse.identity(n, format="csr")
+    safe = (~cone.risky).astype(np.float64)[None, :]
+    rules = sparse.vstack(
+        [
+            sparse.hstack([sparse.csr_array((L, n)), sparse.csr_array(cone.G)]),
+            sparse.hstack([-eye, eye]),
+            sparse.hstack([sparse.csr_array((1, n)), sparse.csr_array(np.ones((1, n)))]),
+            sparse.hstack([sparse.csr_array(safe), sparse.csr_array((1, n))]),
+        ],
+        format="csc",
+    )
+    lower = np.concatenate([np.full(L + n, -np.inf), [1.0, 1.0]])
+    upper = np.concatenate([np.zeros(L + n), [1.0, np.inf]])
+    result = optimize.milp(
+        np.concatenate([cone.m, -prices]),
+        constraints=optimize.LinearConstraint(rules, lower, upper),
+        integrality=np.concatenate([np.ones(n), np.zeros(n)]),
+        bounds=optimize.Bounds(0, 1),
+        options={"time_limit": limit, "mip_rel_gap": 0.0},
+    )
+    slack = _slack_of(result, cone)
+    if result.status == 1:
+        limit_reached()
+    if result.x is None or result.fun > -1e-9:
+        return Priced({}, {}, slack)
+    return _rays_on(cone, prices, np.flatnonzero(result.x[:n] > 0.5), slack)
+
+
+def _slack_of(result: optimize.OptimizeResult, cone: Cone) -> float:
+    """Bound the worth of any set by its cost, from the least reduced cost proven."""
+    least = result.mip_dual_bound
+    if least is None or not np.isfinite(least):
+        return float("inf")
+    return max(0.0, -float(least) - 1e-9) / float(np.sort(cone.m)[:2].sum())
+
+
+def _rays_on(cone: Cone, prices: Floats, members: Ints, slack: float) -> Priced:
+    sets, rays = {}, {}
+    for size in range(2, min(len(members), cone.n_rules + 1) + 1):
+        chosen = np.array(list(combinations(members.tolist(), size)), dtype=np.int64)
+        where, found = full_rays(cone, chosen)
+        worth = (prices[chosen[where]] * found).sum(axis=1)
+        good = worth > cone.psi(chosen[where]) + 1e-10
+        if good.any():
+            sets[size], rays[size] = chosen[where[good]], found[good]
+    return Priced(sets, rays, slack)

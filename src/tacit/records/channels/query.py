@@ -2,26 +2,28 @@
 
 A query asks for the subjects who meet a condition on the related columns. On the release it returns
 everybody whose output channel has a member that meets it, so that nobody is missed (recall 1); the rest
-of those returned are spurious. That is why the release is called inclusive.
+of those returned are spurious. That is why the release is called inclusive. What a query needs is in the
+claim of the release, in plain data: what the paper takes to be public, the table of counts by input
+channel, what each output channel is made of, and the limits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
+from tacit.data.hierarchy import ground_label
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.data.where import where
 from tacit.errors import InputError
+from tacit.records.channels.study import StudyAnswer
 from tacit.result import Summary
-
-if TYPE_CHECKING:
-    from tacit.records.channels.study import StudyAnswer
 
 #: The protection model of the claim that carries the composition of a release.
 MODEL = "channel-safety"
@@ -148,7 +150,7 @@ def find_wanted_channels(
             )
         return frozenset(r - 1 for r in channels)
     numbered = combinations.append_column(PLACE, pa.array(np.arange(combinations.num_rows)))
-    frame = nw.from_native(numbered, eager_only=True)
+    frame = as_frame(numbered)
     schema = {n: t for n, t in frame.collect_schema().items() if n != PLACE}
     return frozenset(frame.filter(where(rule, schema).expr).get_column(PLACE).to_list())
 
@@ -157,3 +159,48 @@ def tidy_count(value: Any) -> float:
     """Return a count: whole when it is, within rounding."""
     near = round(float(value))
     return near if abs(float(value) - near) < 1e-6 else float(value)
+
+
+# -- the claim that carries a composition ------------------------------------------------------------
+
+
+def claim_parameters(
+    answer: StudyAnswer, u: Mapping[str, float], b: float | None, c: Mapping[str, float]
+) -> dict[str, Any]:
+    """Return limits, public table and composition as plain data."""
+    table, held = answer.table, answer.assignment
+    return {
+        "b": b,
+        "u": {v: float(u[v]) for v in table.values},
+        "c": {v: float(c.get(v, 1.0)) for v in table.values},
+        "combinations": {
+            name: [
+                v if v is None or isinstance(v, str | int | float) else ground_label(v)
+                for v in table.combinations.column(name).to_pylist()
+            ]
+            for name in table.related
+        },
+        "inputs": [
+            {"subjects": int(m), "counts": [int(n) for n in line]}
+            for m, line in zip(table.m, table.counts, strict=True)
+        ],
+        "outputs": [
+            {
+                "channel": w,
+                "members": [r + 1 for r in members],
+                "subjects": [round(held.get((r + 1, w), 0.0)) for r in members],
+            }
+            for w, members in enumerate(answer.sets, 1)
+        ],
+    }
+
+
+def assumptions(names: Sequence[str], related: Sequence[str]) -> tuple[str, ...]:
+    """Return what must be true for the claim to protect."""
+    kept = ", ".join(names) or "none"
+    return (
+        f"Columns that name people are released on purpose ({kept}).",
+        f"An intruder knows the counts by combination of {', '.join(related)} and this composition; both count as public, and nothing else about a person's confidential value.",
+        "The columns released beside these are not related to the confidential value within an input channel.",
+        "The same people are not dealt again in another release.",
+    )

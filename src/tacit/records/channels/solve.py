@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -24,9 +24,14 @@ from tacit.records.channels.candidates import (
     random_candidates,
     require_cover,
 )
-from tacit.records.channels.cone import cone_of
+from tacit.records.channels.cone import Cone, cone_of
 from tacit.records.channels.exact import Optimum, Progress, generate
-from tacit.records.channels.integer import enumerate_undominated, neighbourhood, solve_integer
+from tacit.records.channels.integer import (
+    Assignment,
+    enumerate_undominated,
+    neighbourhood,
+    solve_integer,
+)
 from tacit.records.channels.lp import build, run, to_sparse
 from tacit.records.channels.problem import Problem
 
@@ -113,15 +118,12 @@ def solve(
     ``need_safe`` demands a safe subject in every channel of an integer answer.
     """
     begun = time.monotonic()
+    search = Search(
+        problem, integer, candidates, predicate, need_safe, count, max_size, seed, time_limit, tick
+    )
+    answer = search.answer()
     if not problem.risky.any():
-        return _nothing_risky(problem, integer)
-    if candidates == "exact":
-        answer = _solve_all_sets(problem, integer, predicate, need_safe, count, max_size, seed, time_limit, tick)  # fmt: skip
-    else:
-        columns = _columns(problem, candidates, predicate, count, max_size, seed)
-        answer = _solve_given_sets(
-            problem, columns, integer, need_safe, time_limit, _method(candidates)
-        )
+        return answer
     answer = replace(answer, seconds=time.monotonic() - begun).with_whole_bound()
     failed = [name for name, passed in answer.checks().items() if not passed]
     if failed:
@@ -140,174 +142,150 @@ def evaluate(problem: Problem, assignment: Mapping[Sequence[int], Mapping[int, f
     ``answer.checks()`` or ``answer.is_safe``.
     """
     columns, x = from_assignment(problem, assignment)
-    psi = np.array([problem.psi(column) for column in columns], dtype=np.int64)
-    sizes = np.asarray(x.sum(axis=0)).reshape(-1)
     whole = bool(np.all(x.data == np.rint(x.data)))
-    return Answer(
-        problem=problem,
-        columns=columns,
-        x=x,
-        cost=float(psi @ sizes) if len(columns) else 0.0,
-        bound=0.0,
-        proven=False,
-        integer=whole,
-        method="given",
-        n_candidates=len(columns),
-    )
+    cost = cost_of(problem, columns, x)
+    return Answer(problem, columns, x, cost, 0.0, False, whole, "given", len(columns))
 
 
-def _nothing_risky(problem: Problem, integer: bool) -> Answer:
-    empty = sparse.csr_array((problem.n_channels, 0))
-    return Answer(problem, (), empty, 0.0, 0.0, True, integer, "nothing is risky", 0)
+@dataclass(frozen=True)
+class Search:
+    """A problem with the parameters of :func:`solve`."""
 
+    problem: Problem
+    integer: bool
+    candidates: Candidates
+    predicate: Predicate | None
+    need_safe: bool
+    count: int
+    max_size: int
+    seed: int | None
+    time_limit: float | None
+    tick: Progress | None
 
-def _method(candidates: Candidates) -> str:
-    return candidates if isinstance(candidates, str) else "list"
+    def answer(self) -> Answer:
+        """Return the answer over the candidates, not checked yet."""
+        if not self.problem.risky.any():
+            empty = sparse.csr_array((self.problem.n_channels, 0))
+            return Answer(
+                self.problem, (), empty, 0.0, 0.0, True, self.integer, "nothing is risky", 0
+            )
+        if self.candidates == "exact":
+            return self.over_all_sets()
+        method = self.candidates if isinstance(self.candidates, str) else "list"
+        return self.over_given_sets(self.candidate_sets(), method)
 
+    def candidate_sets(self) -> list[Column]:
+        """Return the sets that the candidates say."""
+        drawn: Sequence[Sequence[int]]
+        if self.candidates == "all":
+            drawn = all_subsets(self.problem)
+        elif self.candidates == "random":
+            drawn = self.random_sets()
+        elif isinstance(self.candidates, str):
+            raise InvalidParameter(
+                f"candidates must be 'exact', 'all', 'random' or a list of sets; got {self.candidates!r}."
+            )
+        else:
+            drawn = self.candidates
+        columns = filter_useful_sets(self.problem, drawn, self.predicate)
+        require_cover(self.problem, columns)
+        return columns
 
-def _columns(
-    problem: Problem,
-    candidates: Candidates,
-    predicate: Predicate | None,
-    count: int,
-    max_size: int,
-    seed: int | None,
-) -> list[Column]:
-    if candidates == "all":
-        drawn: Sequence[Sequence[int]] = all_subsets(problem)
-    elif candidates == "random":
-        drawn = random_candidates(problem, count, max_size, seed, predicate)
-    elif isinstance(candidates, str):
-        raise InvalidParameter(
-            f"candidates must be 'exact', 'all', 'random' or a list of sets; got {candidates!r}."
+    def random_sets(self) -> list[Column]:
+        """Return sets drawn by the rules of section 7."""
+        return random_candidates(self.problem, self.count, self.max_size, self.seed, self.predicate)
+
+    def whole_subjects_of(
+        self, cone: Cone, columns: list[Column], time_limit: float | None
+    ) -> tuple[Assignment, float, bool]:
+        """Return the best whole assignment over some sets, its cost, and whether it is proven."""
+        return solve_integer(
+            self.problem, cone, columns, need_safe=self.need_safe, time_limit=time_limit
         )
-    else:
-        drawn = candidates
-    columns = filter_useful_sets(problem, drawn, predicate)
-    require_cover(problem, columns)
-    return columns
 
-
-def _solve_given_sets(
-    problem: Problem,
-    columns: list[Column],
-    integer: bool,
-    need_safe: bool,
-    time_limit: float | None,
-    method: str,
-) -> Answer:
-    """Answer over a fixed list of sets."""
-    cone = cone_of(problem)
-    model = build(cone, columns)
-    outcome = run(model, time_limit=time_limit)
-    bound = outcome.value * cone.unit**2
-    x = np.where(outcome.point > 1e-12, outcome.point, 0.0) * cone.unit
-    used, subjects = to_sparse(model, x, problem.n_channels)
-    answer = Answer(
-        problem, used, subjects, _cost(problem, used, subjects), bound, True, False, method,
-        len(columns),
-    )  # fmt: skip
-    answer = replace(answer, safe_binds=_binds(answer))
-    if not integer:
-        return answer
-    (used, subjects), cost, proven = solve_integer(
-        problem, cone, columns, need_safe=need_safe, time_limit=time_limit
-    )
-    return Answer(
-        problem, used, subjects, cost, bound, proven, True, method, len(columns),
-        safe_binds=answer.safe_binds,
-    )  # fmt: skip
-
-
-def _solve_all_sets(
-    problem: Problem,
-    integer: bool,
-    predicate: Predicate | None,
-    need_safe: bool,
-    count: int,
-    max_size: int,
-    seed: int | None,
-    time_limit: float | None,
-    tick: Progress | None,
-) -> Answer:
-    """Answer over all sets, by column generation."""
-    cone = cone_of(problem)
-    optimum = generate(cone, time_limit=time_limit, tick=tick)
-    columns, x = optimum.master.assignment()
-    answer = Answer(
-        problem, columns, x, _cost(problem, columns, x), optimum.bound * cone.unit**2,
-        optimum.proven, False, "exact", optimum.master.n_columns,
-    )  # fmt: skip
-    answer = replace(answer, safe_binds=_binds(answer))
-    if predicate is not None:
-        return _with_predicate(problem, optimum, predicate, integer, need_safe, count, max_size, seed, time_limit)  # fmt: skip
-    if integer:
-        return _solve_whole_subjects(problem, answer, optimum, need_safe, time_limit)
-    return answer
-
-
-def _with_predicate(
-    problem: Problem,
-    optimum: Optimum,
-    predicate: Predicate,
-    integer: bool,
-    need_safe: bool,
-    count: int,
-    max_size: int,
-    seed: int | None,
-    time_limit: float | None,
-) -> Answer:
-    """Solve over sets that a predicate accepts: all if few, else a rich sample and the full bound.
-
-    A rejected small set may be acceptable with more members, so small sets no longer suffice.
-    """
-    few = problem.n_channels <= ALL_LIMIT
-    drawn: list[Column] = [make_all_channel_set(problem)]
-    if few:
-        drawn += all_subsets(problem)
-    else:
-        drawn += neighbourhood(problem, optimum, most=4 * count)
-        drawn += random_candidates(problem, count, max_size, seed, predicate)
-    columns = filter_useful_sets(problem, drawn, predicate)
-    answer = _solve_given_sets(problem, columns, integer, need_safe, time_limit, "exact")
-    bound = answer.bound if few else min(answer.bound, optimum.bound * optimum.master.cone.unit**2)
-    met = answer.cost <= bound * (1 + 1e-9)
-    return replace(answer, bound=bound, proven=answer.proven and (few or met))
-
-
-def _solve_whole_subjects(
-    problem: Problem,
-    linear: Answer,
-    optimum: Optimum,
-    need_safe: bool,
-    time_limit: float | None,
-) -> Answer:
-    """Whole subjects near the linear optimum, and proof where all subsets can be examined."""
-    cone = optimum.master.cone
-    limit = 20.0 if time_limit is None else time_limit
-    columns = neighbourhood(problem, optimum)
-    found, cost, _ = solve_integer(problem, cone, columns, need_safe=need_safe, time_limit=limit)
-    proven = linear.proven and cost < linear.bound * (1 - 1e-9) + 1
-    if not proven and problem.n_channels <= ALL_LIMIT and linear.proven:
-        columns = enumerate_undominated(problem, cone, optimum.prices, linear.bound, cost)
-        columns = filter_useful_sets(problem, [make_all_channel_set(problem), *columns, *found[0]])
-        better, value, proven = solve_integer(
-            problem, cone, columns, need_safe=need_safe, time_limit=time_limit
+    def over_given_sets(self, columns: list[Column], method: str) -> Answer:
+        """Answer over a fixed list of sets."""
+        problem, cone = self.problem, cone_of(self.problem)
+        model = build(cone, columns)
+        outcome = run(model, time_limit=self.time_limit)
+        bound = outcome.value * cone.unit**2
+        x = np.where(outcome.point > 1e-12, outcome.point, 0.0) * cone.unit
+        used, subjects = to_sparse(model, x, problem.n_channels)
+        cost = cost_of(problem, used, subjects)
+        answer = mark_safe_binds(
+            Answer(problem, used, subjects, cost, bound, True, False, method, len(columns))
         )
-        if value < cost:
-            found, cost = better, value
-    return replace(
-        linear, columns=found[0], x=found[1], cost=cost, proven=proven, integer=True,
-        n_candidates=len(columns),
-    )  # fmt: skip
+        if not self.integer:
+            return answer
+        found, cost, proven = self.whole_subjects_of(cone, columns, self.time_limit)
+        return replace(answer, columns=found[0], x=found[1], cost=cost, proven=proven, integer=True)
+
+    def over_all_sets(self) -> Answer:
+        """Answer over all sets, by column generation."""
+        problem, cone = self.problem, cone_of(self.problem)
+        optimum = generate(cone, time_limit=self.time_limit, tick=self.tick)
+        if self.predicate is not None:
+            return self.over_accepted_sets(optimum)
+        columns, x = optimum.master.assignment()
+        cost, bound = cost_of(problem, columns, x), optimum.bound * cone.unit**2
+        n = optimum.master.n_columns
+        answer = mark_safe_binds(
+            Answer(problem, columns, x, cost, bound, optimum.proven, False, "exact", n)
+        )
+        return self.in_whole_subjects(answer, optimum) if self.integer else answer
+
+    def over_accepted_sets(self, optimum: Optimum) -> Answer:
+        """Answer over sets that the predicate accepts: all if few, else a rich sample and the full bound.
+
+        A rejected small set may be acceptable with more members, so small sets no longer suffice.
+        """
+        problem = self.problem
+        few = problem.n_channels <= ALL_LIMIT
+        drawn: list[Column] = [make_all_channel_set(problem)]
+        if few:
+            drawn += all_subsets(problem)
+        else:
+            drawn += neighbourhood(problem, optimum, most=4 * self.count)
+            drawn += self.random_sets()
+        columns = filter_useful_sets(problem, drawn, self.predicate)
+        answer = self.over_given_sets(columns, "exact")
+        full = optimum.bound * optimum.master.cone.unit**2
+        bound = answer.bound if few else min(answer.bound, full)
+        met = answer.cost <= bound * (1 + 1e-9)
+        return replace(answer, bound=bound, proven=answer.proven and (few or met))
+
+    def in_whole_subjects(self, linear: Answer, optimum: Optimum) -> Answer:
+        """Return whole subjects near the linear optimum, with proof where all subsets can be examined."""
+        problem, cone = self.problem, optimum.master.cone
+        limit = 20.0 if self.time_limit is None else self.time_limit
+        columns = neighbourhood(problem, optimum)
+        found, cost, _ = self.whole_subjects_of(cone, columns, limit)
+        proven = linear.proven and cost < linear.bound * (1 - 1e-9) + 1
+        if not proven and problem.n_channels <= ALL_LIMIT and linear.proven:
+            rest = enumerate_undominated(problem, cone, optimum.prices, linear.bound, cost)
+            whole = make_all_channel_set(problem)
+            columns = filter_useful_sets(problem, [whole, *rest, *found[0]])
+            better, value, proven = self.whole_subjects_of(cone, columns, self.time_limit)
+            if value < cost:
+                found, cost = better, value
+        return replace(
+            linear,
+            columns=found[0],
+            x=found[1],
+            cost=cost,
+            proven=proven,
+            integer=True,
+            n_candidates=len(columns),
+        )
 
 
-def _cost(problem: Problem, columns: Sequence[Column], x: sparse.csr_array) -> float:
+def cost_of(problem: Problem, columns: Sequence[Column], x: sparse.csr_array) -> float:
+    """Return the total coarsening of an assignment."""
     psi = np.array([problem.psi(column) for column in columns], dtype=np.float64)
     return float(psi @ np.asarray(x.sum(axis=0)).reshape(-1)) if len(columns) else 0.0
 
 
-def _binds(answer: Answer) -> bool:
-    """Whether some channel holds no more safe subjects than it must (none, unless demanded)."""
+def mark_safe_binds(answer: Answer) -> Answer:
+    """Say whether some channel holds no more safe subjects than it must (none, unless demanded)."""
     least = float(answer.problem.min_safe_share)
-    return bool((answer.safe_shares <= least + 1e-9).any())
+    return replace(answer, safe_binds=bool((answer.safe_shares <= least + 1e-9).any()))

@@ -24,10 +24,11 @@ import pyarrow as pa
 from scipy import sparse
 
 from tacit.arrays import Flags, Floats
+from tacit.data.values import as_frame
 from tacit.errors import InputError
 from tacit.records.channels.answer import Answer
 from tacit.records.channels.problem import Problem
-from tacit.records.channels.table import ChannelTable, as_frame
+from tacit.records.channels.table import ChannelTable
 from tacit.result import Summary
 
 if TYPE_CHECKING:
@@ -125,8 +126,7 @@ class StudyAnswer:
     @functools.cached_property
     def shares(self) -> Floats:
         """Return P(v^k | output channel), equation (1)."""
-        held = np.asarray(self.x.T @ self.table.shares, dtype=np.float64)
-        return np.asarray(held / np.maximum(self.subjects, 1e-300)[:, None], dtype=np.float64)
+        return shares_of(self.x, self.table.shares)
 
     @property
     def aggregate(self) -> Floats:
@@ -194,7 +194,7 @@ class StudyAnswer:
             "subjects": self.table.subjects,
             "input channels": len(self.table),
             "risky input channels": len(self.risky),
-            "share of subjects at risk": ratio(float(at_risk), self.table.subjects),
+            "share of subjects at risk": float(at_risk) / max(self.table.subjects, 1),
             "output channels": len(self.sets),
             "every output channel safe": self.safe,
             "cost": self.cost,
@@ -234,6 +234,13 @@ class StudyAnswer:
         return audit(self, draws=draws, seed=seed)
 
 
+def shares_of(x: sparse.csc_array, shares: Floats) -> Floats:
+    """Return the shares of each output channel, a mixture of those of input channels (1)."""
+    held = np.asarray(x.T @ shares, dtype=np.float64)
+    total = np.asarray(x.sum(axis=0), dtype=np.float64).reshape(-1)
+    return np.asarray(held / np.maximum(total, 1e-300)[:, None])
+
+
 def complete_sets(answer: Answer) -> tuple[tuple[tuple[int, ...], ...], sparse.csc_array]:
     """Return the sets in use, leftovers as sets of one member, ordered by members, with their x."""
     held = answer.x.tocoo()
@@ -258,11 +265,6 @@ def complete_sets(answer: Answer) -> tuple[tuple[tuple[int, ...], ...], sparse.c
 def numbers_text(members: Sequence[int]) -> str:
     """Return members as text, counted from 1: ``{1, 2, 6}``."""
     return "{" + ", ".join(str(r + 1) for r in members) + "}"
-
-
-def ratio(part: float, whole_: float) -> float:
-    """Return a quotient; 0 for nothing out of nothing."""
-    return part / whole_ if whole_ else 0.0
 
 
 def as_integers(values: Floats) -> npt.NDArray[Any]:

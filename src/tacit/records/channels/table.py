@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from tacit.arrays import Floats, Ints
 from tacit.data.hierarchy import ground_label, ground_labels
+from tacit.data.values import as_frame
 from tacit.engine.base import ROW
 from tacit.engine.codes import dense_ids, encode
 from tacit.engine.names import aggregate
@@ -161,11 +162,6 @@ class ChannelTable:
 def texts_of(column: pa.ChunkedArray | pa.Array) -> list[str]:
     """Return values as text; null is ``missing``."""
     return [MISSING if v is None else ground_label(v) for v in column.to_pylist()]
-
-
-def as_frame(columns: Mapping[str, Any]) -> nw.DataFrame[Any]:
-    """Return columns as an eager narwhals frame."""
-    return nw.from_native(pa.table(dict(columns)), eager_only=True)
 
 
 def group(

@@ -3,27 +3,31 @@
 *Full* revelation leaves every subject in his own input channel (Figure 2 of Garfinkel, Gopal and
 Thompson 2007), *minimal* revelation puts everybody in one output channel (Figure 3), *partial*
 revelation is anything between (Figure 4). All three are assignments, so that they can be judged, asked
-and drawn like the best one.
+and drawn like the best one. Points for an R-U map say what a looser or stricter limit costs (section 7).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from tacit.arrays import Flags, Floats
+from tacit.data.values import as_frame
 from tacit.plot.chart import Chart
 from tacit.plot.flows import Node, flows
 from tacit.plot.parts import short_number
 from tacit.records.channels.problem import Problem
-from tacit.records.channels.solve import evaluate
+from tacit.records.channels.solve import evaluate, solve
 from tacit.records.channels.study import Given, StudyAnswer, numbers_text, parse_proposal
-from tacit.records.channels.table import NUMBERED, ChannelTable, as_frame
+from tacit.records.channels.table import NUMBERED, ChannelTable
 
 #: A share below this is not worth a word in a picture.
 VISIBLE = 0.005
@@ -151,3 +155,53 @@ def shares_text(answer: StudyAnswer, shares: Floats) -> str:
         if share >= VISIBLE
     ]
     return ", ".join(seen) or "no risky value"
+
+
+# -- risk and utility by risk tolerance --------------------------------------------------------------
+
+
+Row = dict[str, Any]
+Frame = nw.DataFrame[Any]
+
+TOLERANCES = (1.0, 1.2, 1.4, 1.6, 1.8)
+
+
+def scale_limits(problem: Problem, factor: float) -> Problem:
+    """Return the problem with limits multiplied by the risk tolerance RT; u stays at most 1."""
+    by = Fraction(float(factor)).limit_denominator(10**6)
+    u = tuple(min(Fraction(1), v * by) for v in problem.u)
+    looser = replace(problem, u=u, b=problem.b * by)
+    looser.check()
+    return looser
+
+
+def points(
+    table: ChannelTable, problem: Problem, *, factors: Sequence[float] = TOLERANCES
+) -> Frame:
+    """Return risk and utility for each risk tolerance, for an R-U map.
+
+    Risk is the largest posterior share of a risky value that an output channel shows, and the largest
+    in proportion to the limits at RT = 1, which are those of ``problem``; utility is 1 - Omega. Each
+    problem is solved in fractions of subjects, over all sets.
+    """
+    base = np.array([float(v) for v in problem.u])
+    rows = []
+    for factor in factors:
+        found = StudyAnswer(table, solve(scale_limits(problem, factor)))
+        shares = found.shares
+        rows.append(
+            {
+                "risk tolerance": float(factor),
+                "risk": float(shares.max(initial=0.0)),
+                "relative risk": float((shares / base).max(initial=0.0)),
+                "utility": 1 - found.loss,
+                "loss": found.loss,
+                "output channels": len(found.sets),
+            }
+        )
+    return frame_of(rows)
+
+
+def frame_of(rows: Sequence[Row]) -> Frame:
+    """Return rows as a frame."""
+    return as_frame({name: pa.array([row[name] for row in rows]) for name in rows[0]})

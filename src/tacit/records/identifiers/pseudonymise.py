@@ -95,10 +95,7 @@ class Pseudonymise(Method):
 
     @model_validator(mode="after")
     def _one_key(self) -> Pseudonymise:
-        given = [s for s in (self.key, self.key_file, self.key_env) if s is not None]
-        if len(given) > 1:
-            raise ValueError("give only one of key, key_file and key_env")
-        if not given and self.method == "encrypt":
+        if not has_one_key(self.key, self.key_file, self.key_env) and self.method == "encrypt":
             raise ValueError(
                 "method 'encrypt' needs a key, key_file or key_env: without it nothing could be reversed"
             )
@@ -109,7 +106,7 @@ class Pseudonymise(Method):
     @property
     def uses_chance(self) -> bool:
         """Return True when the key is drawn."""
-        return self.key is None and self.key_file is None and self.key_env is None
+        return not has_one_key(self.key, self.key_file, self.key_env)
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns to replace."""
@@ -135,19 +132,7 @@ class Pseudonymise(Method):
 
     def secret(self) -> bytes | None:
         """Return the key, or None when none is given."""
-        if self.key_file is not None:
-            path = Path(self.key_file)
-            if not path.is_file():
-                raise InputError("pseudonymise: the key file does not exist")
-            return key_bytes(path.read_text(encoding="utf-8"))
-        if self.key_env is not None:
-            text = os.environ.get(self.key_env)
-            if text is None:
-                raise InputError(
-                    f"pseudonymise: the environment variable {self.key_env!r} is not set"
-                )
-            return key_bytes(text)
-        return None if self.key is None else key_bytes(self.key)
+        return read_key(self.kind, self.key, self.key_file, self.key_env)
 
     def column_key(self, key: bytes, column: str) -> bytes:
         """Return the key of one column: 64 bytes."""
@@ -231,6 +216,28 @@ class Pseudonymise(Method):
         return result.materialise()
 
 
+def has_one_key(*given: str | None) -> bool:
+    """Return True when a key is given, itself or where it is found; refuse several."""
+    n = sum(one is not None for one in given)
+    if n > 1:
+        raise ValueError("give only one of key, key_file and key_env")
+    return n == 1
+
+
+def read_key(kind: str, key: str | None, file: str | None, variable: str | None) -> bytes | None:
+    """Return the key that a step is given as text, in a file or in an environment variable, if any."""
+    if file is not None:
+        path = Path(file)
+        if not path.is_file():
+            raise InputError(f"{kind}: the key file does not exist")
+        key = path.read_text(encoding="utf-8")
+    elif variable is not None:
+        key = os.environ.get(variable)
+        if key is None:
+            raise InputError(f"{kind}: the environment variable {variable!r} is not set")
+    return None if key is None else key_bytes(key)
+
+
 def key_bytes(text: str) -> bytes:
     """Return a key written in hexadecimal or base64."""
     plain = text.strip()
@@ -304,32 +311,20 @@ def decrypt_tokens(tokens: list[str], key: bytes, column: str) -> pa.Array:
         raise InputError(
             f"pseudonymise: column {column!r} holds values that are no tokens of this key and column name"
         ) from None
-    return as_type(pa.array(texts, pa.string()), kinds.pop() if len(kinds) == 1 else "string")
+    found = pa.array(texts, pa.string())
+    target = TYPES.get(kinds.pop()) if len(kinds) == 1 else None
+    return found if target is None else pc.cast(found, target)
 
 
 #: Types that are put back after reversal; everything else stays text.
 TYPES: dict[str, Any] = {
-    **{
-        str(t): t
-        for t in (
-            pa.int8(),
-            pa.int16(),
-            pa.int32(),
-            pa.int64(),
-            pa.uint8(),
-            pa.uint16(),
-            pa.uint32(),
-            pa.uint64(),
-        )
-    },
-    **{str(t): t for t in (pa.float32(), pa.float64(), pa.bool_(), pa.date32())},
+    str(t): t
+    for t in [
+        *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
+        *(pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
+        *(pa.float32(), pa.float64(), pa.bool_(), pa.date32()),
+    ]
 }
-
-
-def as_type(texts: pa.Array, kind: str) -> pa.Array:
-    """Return texts in the type of that name."""
-    target = TYPES.get(kind)
-    return texts if target is None else pc.cast(texts, target)
 
 
 def scramble_digits(text: str, key: bytes) -> str:

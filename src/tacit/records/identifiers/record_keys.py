@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -22,7 +20,7 @@ from tacit.data.roles import WITHHELD, Column
 from tacit.engine.relational import count_rows, counts
 from tacit.errors import ColumnNotFound, InputError, SdcError
 from tacit.fields import ColumnName, Secret
-from tacit.records.identifiers.pseudonymise import key_bytes
+from tacit.records.identifiers.pseudonymise import has_one_key, key_bytes, read_key
 from tacit.registry import register
 from tacit.spec import Method
 
@@ -73,10 +71,7 @@ class RecordKeys(Method):
 
     @model_validator(mode="after")
     def _secret_with_identifier(self) -> RecordKeys:
-        given = [s for s in (self.key, self.key_file, self.key_env) if s is not None]
-        if len(given) > 1:
-            raise ValueError("give only one of key, key_file and key_env")
-        if (self.identifier is None) != (not given):
+        if (self.identifier is not None) != has_one_key(self.key, self.key_file, self.key_env):
             raise ValueError(
                 "keys that persist need both identifier and a secret key (key, key_file or key_env)"
             )
@@ -122,20 +117,9 @@ class RecordKeys(Method):
 
     def secret(self) -> bytes:
         """Return the secret key."""
-        if self.key_file is not None:
-            path = Path(self.key_file)
-            if not path.is_file():
-                raise InputError("record_keys: the key file does not exist")
-            return key_bytes(path.read_text(encoding="utf-8"))
-        if self.key_env is not None:
-            text = os.environ.get(self.key_env)
-            if text is None:
-                raise InputError(
-                    f"record_keys: the environment variable {self.key_env!r} is not set"
-                )
-            return key_bytes(text)
-        assert self.key is not None
-        return key_bytes(self.key)
+        found = read_key(self.kind, self.key, self.key_file, self.key_env)
+        assert found is not None
+        return found
 
 
 def draw_keys(into: str, digits: int, draws: Draws, block: int, table: pa.Table) -> Change:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -97,9 +98,8 @@ def substitute_values(
     taken = {*texts, *(str(v) for v in (() if real is None else real.to_pylist()) if v is not None)}
     new: list[str] = [""] * len(texts)
     for form in sorted(groups):
-        for i, text in zip(
-            groups[form], fresh_texts(form, len(groups[form]), taken, rng, column), strict=True
-        ):
+        drawn = fresh_texts(form, len(groups[form]), taken, rng, column)
+        for i, text in zip(groups[form], drawn, strict=True):
             new[i] = text
     return pa.array([int(t) for t in new] if whole else new, type=values.type)
 
@@ -137,9 +137,7 @@ def fresh_texts(
 ) -> list[str]:
     """Return m different texts of a format that are not taken, drawn at random."""
     letters = list_allowed_characters(form)
-    space = 1
-    for choices in letters:
-        space *= len(choices)
+    space = math.prod(map(len, letters))
     used = sum(fits(t, letters) for t in taken)
     if space - used < m:
         raise Infeasible(
@@ -147,9 +145,8 @@ def fresh_texts(
             "replacement. Use pseudonymise, or drop the column."
         )
     if space <= LISTED and 8 * (m + used) > space:
-        pool = [
-            t for t in spell_numbers(np.arange(space, dtype=np.int64), letters) if t not in taken
-        ]
+        every = spell_numbers(np.arange(space, dtype=np.int64), letters)
+        pool = [t for t in every if t not in taken]
         return [pool[i] for i in rng.choice(len(pool), size=m, replace=False)]
     found: dict[str, None] = {}
     while len(found) < m:
@@ -167,9 +164,8 @@ def fits(text: str, letters: Sequence[str]) -> bool:
 
 def draw(m: int, letters: Sequence[str], rng: np.random.Generator) -> list[str]:
     """Return m random texts."""
-    return join(
-        [np.array(list(choices))[rng.integers(len(choices), size=m)] for choices in letters], m
-    )
+    parts = [np.array(list(choices))[rng.integers(len(choices), size=m)] for choices in letters]
+    return join(parts, m)
 
 
 def spell_numbers(numbers: Ints, letters: Sequence[str]) -> list[str]:

@@ -28,8 +28,7 @@ from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.stats.series.distances import Combine, Distance, Kind
-from tacit.stats.series.normalise import Normalisation, normalise
-from tacit.stats.series.panel import Panel
+from tacit.stats.series.panel import Normalisation, Panel, normalise
 
 Times = tuple[float, ...]
 

@@ -23,8 +23,7 @@ from tacit.records.microaggregation.grouping.loss import group_means, group_size
 from tacit.records.microaggregation.grouping.mdav_groups import mdav
 from tacit.registry import register
 from tacit.spec import Method
-from tacit.stats.series.normalise import Normalisation, normalise
-from tacit.stats.series.panel import Panel, pieces
+from tacit.stats.series.panel import Normalisation, Panel, normalise, pieces
 
 
 @register

@@ -24,8 +24,7 @@ from tacit.errors import InputError, LowUtility, SdcError, UnknownMethod, WeakPr
 from tacit.fields import ColumnNames, RefuseOrKeep, RoundMasked
 from tacit.registry import lookup, specs
 from tacit.spec import Method
-from tacit.stats.moments import scale_of
-from tacit.stats.shape import skewness
+from tacit.stats.moments import scale_of, skewness
 
 Residual = Literal["reflect", "restore"]
 WhichResidual = Annotated[

@@ -26,19 +26,7 @@ from tacit.records.pram.invariant import (
     without,
 )
 from tacit.records.pram.invariant import invariant as invariant_matrix
-from tacit.records.pram.losses import (
-    Differences,
-    backward,
-    coefficients_of_variation,
-    expected_information_loss,
-    information_loss,
-    regression_differences,
-    relative_differences,
-)
 from tacit.records.pram.matrices import (
-    Explicit,
-    Mixture,
-    Transition,
     band,
     blocks,
     equal,
@@ -46,21 +34,29 @@ from tacit.records.pram.matrices import (
     frequency,
     half_band,
     identity,
+    parse,
 )
 from tacit.records.pram.optimise import optimal
-from tacit.records.pram.shorthand import parse
 from tacit.records.pram.tables import (
     CellRisk,
+    Differences,
+    backward,
     cell_risk,
+    coefficients_of_variation,
     corrected,
     corrected_covariance,
     corrected_variance,
     expected,
+    expected_information_loss,
     fitted,
+    information_loss,
     raked,
+    regression_differences,
+    relative_differences,
     released_covariance,
     true_variance,
 )
+from tacit.records.pram.transition import Explicit, Mixture, Transition
 
 __all__ = [
     "CellRisk",

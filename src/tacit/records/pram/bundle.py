@@ -17,7 +17,8 @@ from pydantic import Field
 
 from tacit.data.base import RANDOMISED
 from tacit.errors import InvalidParameter, UnreadableFile, explain_target
-from tacit.records.pram.matrices import Transition, from_plain
+from tacit.records.pram.matrices import from_plain
+from tacit.records.pram.transition import Transition
 
 FORMAT = 1
 MatricesGiven = Annotated[

@@ -16,18 +16,16 @@ from tacit.arrays import Flags, Floats
 from tacit.errors import InputError, InvalidParameter
 from tacit.numerics.algebra import dot
 from tacit.records.pram.matrices import (
-    COMPACT_ABOVE,
     LARGEST_FULL,
-    Explicit,
-    Mixture,
-    Transition,
     as_counts,
     clean_matrix,
     equal,
     identity,
     mixture,
+    scaled_mixture,
     stays_for,
 )
+from tacit.records.pram.transition import COMPACT_ABOVE, Explicit, Mixture, Transition
 
 #: Rounds of proportional fitting, and the relative distance from the margins at which it stops.
 ROUNDS, FITTED = 5_000, 1e-14
@@ -40,12 +38,12 @@ def two_stage(matrix: Transition, counts: npt.ArrayLike) -> Transition:
     A category without records keeps its value, and no record moves to it.
     """
     t = as_counts(counts)
-    if isinstance(matrix, Mixture):
-        return two_stage_mixture(matrix, t)
-    assert isinstance(matrix, Explicit)
-    p = matrix.matrix
     m = matrix.forward(t)
     scale = np.where(m > 0, 1.0 / np.where(m > 0, m, 1.0), 0.0)
+    if isinstance(matrix, Mixture):
+        return two_stage_mixture(matrix, t, scale)
+    assert isinstance(matrix, Explicit)
+    p = matrix.matrix
     if sparse.issparse(p):
         r = sparse.csr_array(
             dot(dot(dot(p, sparse.diags_array(scale)), p.T), sparse.diags_array(t))
@@ -54,20 +52,13 @@ def two_stage(matrix: Transition, counts: npt.ArrayLike) -> Transition:
     return with_empty_kept(Explicit(dot(p * scale, p.T) * t), t)
 
 
-def two_stage_mixture(p: Mixture, t: Floats) -> Mixture:
+def two_stage_mixture(p: Mixture, t: Floats, scale: Floats) -> Mixture:
     """Return R = P Q of a mixture, which is a mixture of twice as many parts."""
-    m = p.forward(t)
-    scale = np.where(m > 0, 1.0 / np.where(m > 0, m, 1.0), 0.0)
     w = (p.stay * scale)[:, None] * p.targets
     core = dot(p.targets.T, scale[:, None] * p.targets)
     back = t[:, None] * p.weights
     targets = np.column_stack([back, t[:, None] * w + dot(back, core)])
-    mass = targets.sum(axis=0)
-    weights = np.column_stack([w, p.weights])
-    used = mass > 0
-    return Mixture(
-        p.stay**2 * t * scale, weights[:, used] * mass[used], targets[:, used] / mass[used]
-    )
+    return scaled_mixture(p.stay**2 * t * scale, np.column_stack([w, p.weights]), targets)
 
 
 def with_empty_kept(matrix: Explicit, t: Floats) -> Explicit:
@@ -95,7 +86,6 @@ def scaled_to(matrix: Transition, stay: float) -> Transition:
     a = (1.0 - stay) / (1.0 - loosest)
     if isinstance(matrix, Mixture):
         a = min(a, 1.0 / (1.0 - float(matrix.stay.min())))
-        return Mixture(1.0 - a + a * matrix.stay, a * matrix.weights, matrix.targets)
     return blend_with_identity(matrix, a)
 
 

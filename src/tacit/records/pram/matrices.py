@@ -1,417 +1,37 @@
-"""Transition matrices of the post randomisation method, and what is done with them.
+"""Transition matrices of the post randomisation method: the families, plain data, and de Wolf's shorthand.
 
-A matrix P has one row per original and one column per released category; row k holds the probabilities
-with which category k is released as each category. Two forms share one interface: :class:`Explicit`
-keeps the entries (sparse when most are 0), :class:`Mixture` keeps ``diag(stay) + weights @ targets.T``,
-so that thousands of categories need no K x K array.
+Shorthand such as ``89B(0.6;2)`` or ``Block(3;1;4E(0.8);3E(0.6))`` stands for:
+
+=================  ===============================================================================
+``nE(p)``          diagonal p, the rest shared equally
+``nB(p;b)``        diagonal p, the rest shared equally by the categories less than b places away
+``nB(p;1.5)*``     diagonal p, the rest to the next category; from the last to the one before
+``nF(p)``          diagonal p, the rest by the frequencies of the block
+``1``              one category that stays as it is
+``Block(m;...)``   m matrices along the diagonal
+=================  ===============================================================================
 """
 
 from __future__ import annotations
 
-import functools
 import math
-import warnings
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg, sparse
-from scipy.sparse import linalg as sparse_linalg
+from scipy import sparse
 
-from tacit.arrays import Floats, Ints
-from tacit.errors import InputError, InvalidParameter, LowUtility
-from tacit.numerics.algebra import dot, inv
-from tacit.numerics.elementary import log
-
-Codes = npt.NDArray[Any]
+from tacit.arrays import Floats
+from tacit.errors import InputError, InvalidParameter
+from tacit.numerics.algebra import dot
+from tacit.records.pram.transition import COMPACT_ABOVE, Explicit, Mixture, Transition
 
 #: Row sums may be off by this much in a matrix that is given.
 SUM_TOLERANCE = 1e-9
-#: Matrices with more categories than this are kept in a compact form where they have one.
-COMPACT_ABOVE = 256
-#: Corrections with a matrix of a larger condition number are noisy and get a warning.
-ILL_CONDITIONED = 1e3
-#: Beyond this the inverse is rounding error.
-SINGULAR = 1e12
 #: Categories of a matrix that must be written out in full.
 LARGEST_FULL = 8_192
-#: Entries looked at together.
-CHUNK = 1 << 22
-
-
-class Transition:
-    """A transition matrix: what both forms can do."""
-
-    @property
-    def size(self) -> int:
-        """Return the number of categories."""
-        raise NotImplementedError
-
-    @property
-    def diagonal(self) -> Floats:
-        """Return the probabilities that each category is left alone."""
-        raise NotImplementedError
-
-    def columns(self, at: slice) -> Floats:
-        """Return some columns of the matrix, dense."""
-        raise NotImplementedError
-
-    def forward(self, x: Floats) -> Floats:
-        """Return P^T x: the expected counts after randomisation, one column per table."""
-        raise NotImplementedError
-
-    def backward(self, x: Floats) -> Floats:
-        """Return P x."""
-        raise NotImplementedError
-
-    def solve(self, x: Floats) -> Floats:
-        """Return (P^-1)^T x."""
-        raise NotImplementedError
-
-    def squared_inverse(self, x: Floats) -> Floats:
-        """Return S^T x with S the squares of the entries of P^-1."""
-        raise NotImplementedError
-
-    def draw(self, codes: Codes, rng: np.random.Generator) -> Codes:
-        """Return a released category for every original one, drawn independently."""
-        raise NotImplementedError
-
-    def plain(self) -> dict[str, Any]:
-        """Return the matrix as plain data."""
-        raise NotImplementedError
-
-    def condition(self) -> float:
-        """Return the condition number: how much inverting the matrix blows up noise."""
-        raise NotImplementedError
-
-    # -- the same for both ----------------------------------------------------------------------
-
-    @functools.cached_property
-    def conditioned(self) -> float:
-        """Return the condition number, computed once."""
-        return self.condition()
-
-    def dense(self) -> Floats:
-        """Return the whole matrix."""
-        return self.columns(slice(0, self.size))
-
-    def correct(self, x: Floats) -> Floats:
-        """Return (P^-1)^T x, the unbiased estimate of counts before randomisation.
-
-        Refuses a singular matrix; warns when noise is blown up more than a thousandfold.
-        """
-        if not self.conditioned < SINGULAR:
-            raise InputError(
-                "the transition matrix is singular, so nothing can be estimated back from the release. "
-                "Publish tables of the randomised variable as they are, or use a matrix with a larger diagonal."
-            )
-        if self.conditioned > ILL_CONDITIONED:
-            warnings.warn(
-                f"the transition matrix has condition number {self.conditioned:.2g}: corrected tables are mostly noise",
-                LowUtility,
-                stacklevel=3,
-            )
-        return self.solve(x)
-
-    def column_blocks(self) -> Sequence[slice]:
-        """Return slices of columns of which each is small enough to be looked at dense."""
-        step = max(1, CHUNK // max(1, self.size))
-        return [slice(a, min(a + step, self.size)) for a in range(0, self.size, step)]
-
-    def entropy_forward(self, x: Floats) -> Floats:
-        """Return (P log P)^T x, natural logarithm, with 0 log 0 = 0."""
-        return np.concatenate([dot(xlogx(self.columns(at)).T, x) for at in self.column_blocks()])
-
-    def at(self, rows: Ints, columns: Ints) -> Floats:
-        """Return single entries."""
-        raise NotImplementedError
-
-    @functools.cached_property
-    def epsilon(self) -> float:
-        """Return the local differential privacy of one draw: ln max p_km / p_lm over k, l and m."""
-        worst = 0.0
-        for at in self.column_blocks():
-            block = self.columns(at)
-            high, low = block.max(axis=0), block.min(axis=0)
-            if np.any((low <= 0) & (high > 0)):
-                return math.inf
-            used = high > 0
-            worst = max(worst, float(np.max(log(high[used] / low[used]), initial=0.0)))
-        return worst
-
-
-@dataclass(frozen=True, eq=False)
-class Explicit(Transition):
-    """A matrix by its entries: a NumPy array, or a SciPy sparse row array."""
-
-    matrix: Any
-
-    @property
-    def size(self) -> int:
-        """Return the number of categories."""
-        return int(self.matrix.shape[0])
-
-    @functools.cached_property
-    def rows(self) -> sparse.csr_array:
-        """Return the matrix as sparse rows."""
-        return sparse.csr_array(self.matrix)
-
-    @functools.cached_property
-    def diagonal(self) -> Floats:
-        """Return the probabilities that each category is left alone."""
-        return np.asarray(self.matrix.diagonal(), dtype=np.float64)
-
-    def columns(self, at: slice) -> Floats:
-        """Return some columns of the matrix, dense."""
-        if sparse.issparse(self.matrix):
-            return np.asarray(self.by_column[:, at].toarray(), dtype=np.float64)
-        return np.asarray(self.matrix[:, at], dtype=np.float64)
-
-    @functools.cached_property
-    def by_column(self) -> sparse.csc_array:
-        """Return the matrix as sparse columns."""
-        return sparse.csc_array(self.matrix)
-
-    def forward(self, x: Floats) -> Floats:
-        """Return P^T x."""
-        return np.asarray(dot(self.matrix.T, x), dtype=np.float64)
-
-    def backward(self, x: Floats) -> Floats:
-        """Return P x."""
-        return np.asarray(dot(self.matrix, x), dtype=np.float64)
-
-    def solve(self, x: Floats) -> Floats:
-        """Return (P^-1)^T x; the factors are kept for the next table."""
-        if self.size <= COMPACT_ABOVE:
-            # A product is many times faster than LAPACK's threaded solve of a small system.
-            return np.asarray(dot(self.inverse, x))
-        return self.factors_solve(x)
-
-    def factors_solve(self, x: Floats) -> Floats:
-        """Return (P^-1)^T x by the LU factors."""
-        if sparse.issparse(self.matrix):
-            return np.asarray(self.factors.solve(np.ascontiguousarray(x)), dtype=np.float64)
-        return np.asarray(linalg.lu_solve(self.factors, x), dtype=np.float64)
-
-    @functools.cached_property
-    def inverse(self) -> Floats:
-        """Return (P^-1)^T."""
-        return self.factors_solve(np.eye(self.size))
-
-    @functools.cached_property
-    def factors(self) -> Any:
-        """Return the LU factors of P^T."""
-        if sparse.issparse(self.matrix):
-            return sparse_linalg.splu(sparse.csc_array(self.matrix.T))
-        return linalg.lu_factor(np.asarray(self.matrix).T)
-
-    @functools.cached_property
-    def inverse_squares(self) -> Floats:
-        """Return the squares of the entries of (P^-1)^T."""
-        return np.asarray(self.inverse**2)
-
-    def squared_inverse(self, x: Floats) -> Floats:
-        """Return S^T x with S the squares of the entries of P^-1."""
-        return np.asarray(dot(self.inverse_squares, x))
-
-    def condition(self) -> float:
-        """Return the condition number: exact for small matrices, else a lower estimate in the 1-norm."""
-        if self.size <= COMPACT_ABOVE:
-            return float(np.linalg.cond(self.dense()))
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                self.solve(np.ones(self.size))
-        except (RuntimeError, linalg.LinAlgWarning):  # a pivot is 0
-            return math.inf
-        return one_norm_condition(self)
-
-    def at(self, rows: Ints, columns: Ints) -> Floats:
-        """Return single entries."""
-        if sparse.issparse(self.matrix):
-            return np.asarray(self.rows[rows, columns], dtype=np.float64).ravel()
-        return np.asarray(self.matrix[rows, columns], dtype=np.float64)
-
-    @functools.cached_property
-    def moves(self) -> tuple[Floats, Ints, Ints]:
-        """Return cumulated off-diagonal rows one after the other, their targets, and each row's last place.
-
-        Row k's sums run from k to k + 1, so that one search serves all rows.
-        """
-        off = sparse.coo_array(self.rows)
-        keep = (off.coords[0] != off.coords[1]) & (off.data > 0)
-        row, column, p = off.coords[0][keep], off.coords[1][keep], off.data[keep]
-        order = np.lexsort((column, row))
-        row, column, p = row[order].astype(np.int64), column[order].astype(np.int64), p[order]
-        count = np.bincount(row, minlength=self.size)
-        last = np.cumsum(count) - 1
-        total = np.cumsum(p)
-        before = np.concatenate([[0.0], total])[np.cumsum(count) - count]
-        mass = np.bincount(row, weights=p, minlength=self.size)
-        steps = row + (total - before[row]) / mass[row]
-        steps[last[count > 0]] = np.flatnonzero(count) + 1.0
-        return steps, column, last
-
-    def draw(self, codes: Codes, rng: np.random.Generator) -> Codes:
-        """Return a released category for every original one, drawn independently.
-
-        One uniform number a record decides whether it stays and, if not, where it goes.
-        """
-        steps, targets, last = self.moves
-        u = rng.random(len(codes))
-        moving = np.flatnonzero(u >= self.stays[codes])
-        out = codes.copy()
-        if not len(moving) or not len(targets):
-            return out
-        k = codes[moving]
-        stay = self.stays[k]
-        place = np.searchsorted(steps, k + (u[moving] - stay) / (1.0 - stay), side="right")
-        out[moving] = targets[np.minimum(place, last[k])]
-        return out
-
-    @functools.cached_property
-    def stays(self) -> Floats:
-        """Return the diagonal, exactly 1 for rows without any other entry."""
-        empty = np.diff(np.concatenate([[-1], self.moves[2]])) == 0
-        return np.where(empty, 1.0, self.diagonal)
-
-    def plain(self) -> dict[str, Any]:
-        """Return the matrix as plain data: full rows, or triples when most entries are 0."""
-        entries = self.rows
-        if self.size <= 16 or entries.nnz > 0.3 * self.size**2:
-            return {"form": "rows", "rows": self.dense().tolist()}
-        triples = sparse.coo_array(entries)
-        return {
-            "form": "entries",
-            "size": self.size,
-            "from": triples.coords[0].tolist(),
-            "to": triples.coords[1].tolist(),
-            "p": triples.data.tolist(),
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class Mixture(Transition):
-    """The matrix ``diag(stay) + weights @ targets.T``, all parts non-negative.
-
-    A draw keeps category k with probability stay[k], and otherwise picks a column of ``targets`` with the
-    probabilities weights[k] and draws from that distribution: no row is ever written out.
-
-    Attributes
-    ----------
-    stay
-        One number per category; not the diagonal, to which the mixture adds.
-    weights, targets
-        K x r; the columns of ``targets`` sum to 1.
-    """
-
-    stay: Floats
-    weights: Floats
-    targets: Floats
-
-    @property
-    def size(self) -> int:
-        """Return the number of categories."""
-        return len(self.stay)
-
-    @property
-    def diagonal(self) -> Floats:
-        """Return the probabilities that each category is left alone."""
-        return np.asarray(self.stay + (self.weights * self.targets).sum(axis=1))
-
-    def columns(self, at: slice) -> Floats:
-        """Return some columns of the matrix, dense."""
-        block = dot(self.weights, self.targets[at].T)
-        here = np.arange(self.size)[at]
-        block[here, here - here[0] if len(here) else here] += self.stay[at]
-        return np.asarray(block)
-
-    def forward(self, x: Floats) -> Floats:
-        """Return P^T x."""
-        stay = self.stay if x.ndim == 1 else self.stay[:, None]
-        return np.asarray(stay * x + dot(self.targets, dot(self.weights.T, x)))
-
-    def backward(self, x: Floats) -> Floats:
-        """Return P x."""
-        stay = self.stay if x.ndim == 1 else self.stay[:, None]
-        return np.asarray(stay * x + dot(self.weights, dot(self.targets.T, x)))
-
-    @functools.cached_property
-    def inverse(self) -> tuple[Floats, Floats, Floats]:
-        """Return d, A and B with P^-1 = diag(d) - A B^T (Woodbury)."""
-        if np.any(self.stay <= 0):
-            raise InputError("the transition matrix is singular in its compact form")
-        d = 1.0 / self.stay
-        scaled = d[:, None] * self.weights
-        core = np.eye(self.weights.shape[1]) + dot(self.targets.T, scaled)
-        return d, np.asarray(dot(scaled, inv(core))), np.asarray(d[:, None] * self.targets)
-
-    def solve(self, x: Floats) -> Floats:
-        """Return (P^-1)^T x."""
-        d, a, b = self.inverse
-        return np.asarray((d if x.ndim == 1 else d[:, None]) * x - dot(b, dot(a.T, x)))
-
-    def squared_inverse(self, x: Floats) -> Floats:
-        """Return S^T x with S the squares of the entries of P^-1."""
-        d, a, b = self.inverse
-        own = d * d - 2.0 * d * (a * b).sum(axis=1)
-        r = a.shape[1]
-        pairs_a = (a[:, :, None] * a[:, None, :]).reshape(-1, r * r)
-        pairs_b = (b[:, :, None] * b[:, None, :]).reshape(-1, r * r)
-        return np.asarray(
-            (own if x.ndim == 1 else own[:, None]) * x + dot(pairs_b, dot(pairs_a.T, x))
-        )
-
-    def condition(self) -> float:
-        """Return a lower estimate of the condition number in the 1-norm."""
-        if np.any(self.stay <= 0):
-            return math.inf
-        return one_norm_condition(self)
-
-    def at(self, rows: Ints, columns: Ints) -> Floats:
-        """Return single entries."""
-        mixed = (self.weights[rows] * self.targets[columns]).sum(axis=1)
-        return np.asarray(mixed + np.where(rows == columns, self.stay[rows], 0.0))
-
-    def draw(self, codes: Codes, rng: np.random.Generator) -> Codes:
-        """Return a released category for every original one, drawn independently."""
-        u = rng.random(len(codes))
-        moving = np.flatnonzero(u >= self.stay[codes])
-        out = codes.copy()
-        k = codes[moving]
-        bounds = self.stay[k, None] + np.cumsum(self.weights[k], axis=1)
-        part = (u[moving, None] >= bounds[:, :-1]).sum(axis=1)
-        v = rng.random(len(moving))
-        for j in range(self.weights.shape[1]):
-            here = part == j
-            place = np.searchsorted(self.sums[:, j], v[here], side="right")
-            out[moving[here]] = np.minimum(place, self.highest[j])
-        return out
-
-    @functools.cached_property
-    def sums(self) -> Floats:
-        """Return the cumulated targets."""
-        return np.cumsum(self.targets, axis=0) / self.targets.sum(axis=0)
-
-    @functools.cached_property
-    def highest(self) -> Ints:
-        """Return the last category that each part of the mixture can pick."""
-        last = [np.flatnonzero(column)[-1] for column in self.targets.T]
-        return np.array(last, dtype=np.int64)
-
-    def plain(self) -> dict[str, Any]:
-        """Return the matrix as plain data."""
-        return {
-            "form": "mixture",
-            "stay": self.stay.tolist(),
-            "weights": self.weights.tolist(),
-            "targets": self.targets.tolist(),
-        }
-
-
-# -- making them -------------------------------------------------------------------------------------
 
 
 def explicit(matrix: Any) -> Explicit:
@@ -448,6 +68,12 @@ def explicit(matrix: Any) -> Explicit:
     return Explicit(given * scale[:, None])
 
 
+def from_sparse(matrix: Any) -> Explicit:
+    """Return a matrix from sparse entries, dense where it is small."""
+    small = matrix.shape[0] <= COMPACT_ABOVE
+    return Explicit(matrix.toarray() if small else sparse.csr_array(matrix))
+
+
 def mixture(stay: Floats, weights: Floats, targets: Floats) -> Transition:
     """Return ``diag(stay) + weights @ targets.T``, compact where that is worth it and possible."""
     k = len(stay)
@@ -457,6 +83,11 @@ def mixture(stay: Floats, weights: Floats, targets: Floats) -> Transition:
                 f"a matrix of this kind over {k:,} categories would have to be written out in full; give a larger stay probability, or fewer categories"
             )
         return Explicit(clean_matrix(np.diag(stay) + dot(weights, targets.T)))
+    return scaled_mixture(stay, weights, targets)
+
+
+def scaled_mixture(stay: Floats, weights: Floats, targets: Floats) -> Mixture:
+    """Return a mixture whose targets sum to 1, those without mass left out."""
     mass = targets.sum(axis=0)
     used = mass > 0
     return Mixture(stay, weights[:, used] * mass[used], targets[:, used] / mass[used])
@@ -464,15 +95,12 @@ def mixture(stay: Floats, weights: Floats, targets: Floats) -> Transition:
 
 def clean_matrix(matrix: Floats) -> Floats:
     """Return a matrix without the rounding errors that leave tiny negative entries."""
-    tidy = np.where(np.abs(matrix) < 1e-15, 0.0, matrix)
-    return np.asarray(tidy)
+    return np.where(np.abs(matrix) < 1e-15, 0.0, matrix)
 
 
 def identity(n: int) -> Transition:
     """Return the matrix that leaves everything alone."""
-    if n <= COMPACT_ABOVE:
-        return Explicit(np.eye(n))
-    return Explicit(sparse.csr_array(sparse.eye_array(n)))
+    return from_sparse(sparse.eye_array(n))
 
 
 def stays_for(n: int, stay: npt.ArrayLike) -> Floats:
@@ -520,8 +148,7 @@ def band(n: int, stay: npt.ArrayLike, b: float) -> Transition:
     share = (1.0 - p) / neighbours
     offsets = [d for d in range(-reach, reach + 1) if d]
     parts = [share[max(0, -d) : n - max(0, d)] for d in offsets]
-    matrix = sparse.diags_array([p, *parts], offsets=[0, *offsets], shape=(n, n))
-    return Explicit(matrix.toarray() if n <= COMPACT_ABOVE else sparse.csr_array(matrix))
+    return from_sparse(sparse.diags_array([p, *parts], offsets=[0, *offsets], shape=(n, n)))
 
 
 def half_band(n: int, stay: npt.ArrayLike) -> Transition:
@@ -535,8 +162,7 @@ def half_band(n: int, stay: npt.ArrayLike) -> Transition:
     rest = 1.0 - p
     below = np.zeros(n - 1)
     below[-1] = rest[-1]
-    matrix = sparse.diags_array([p, rest[:-1], below], offsets=[0, 1, -1], shape=(n, n))
-    return Explicit(matrix.toarray() if n <= COMPACT_ABOVE else sparse.csr_array(matrix))
+    return from_sparse(sparse.diags_array([p, rest[:-1], below], offsets=[0, 1, -1], shape=(n, n)))
 
 
 def frequency(counts: npt.ArrayLike, stay: npt.ArrayLike) -> Transition:
@@ -563,9 +189,9 @@ def blocks(parts: Sequence[Transition]) -> Transition:
     """Return the block diagonal matrix of some matrices."""
     if len(parts) == 1:
         return parts[0]
-    whole = sparse.block_diag([p.rows if isinstance(p, Explicit) else p.dense() for p in parts])
-    small = whole.shape[0] <= COMPACT_ABOVE
-    return Explicit(whole.toarray() if small else sparse.csr_array(whole))
+    return from_sparse(
+        sparse.block_diag([p.rows if isinstance(p, Explicit) else p.dense() for p in parts])
+    )
 
 
 def from_plain(given: Mapping[str, Any]) -> Transition:
@@ -590,9 +216,6 @@ def from_plain(given: Mapping[str, Any]) -> Transition:
     raise InvalidParameter(f"no form of transition matrix is called {form!r}")
 
 
-# -- parts -------------------------------------------------------------------------------------------
-
-
 def as_counts(counts: npt.ArrayLike) -> Floats:
     """Return frequencies as numbers; refuse negative ones and none at all."""
     t = np.asarray(counts, dtype=np.float64)
@@ -601,39 +224,100 @@ def as_counts(counts: npt.ArrayLike) -> Floats:
     return t
 
 
-def xlogx(p: Floats) -> Floats:
-    """Return p log p with 0 log 0 = 0."""
-    return np.asarray(p * log(np.where(p > 0, p, 1.0)))
+# -- de Wolf's shorthand -----------------------------------------------------------------------------
 
 
-def one_norm_condition(matrix: Transition) -> float:
-    """Return a lower estimate of the 1-norm condition number of P^T without its inverse (Hager 1984).
+PART = re.compile(r"(\d+)([EBF])\(([^;()]+)(?:;([^;()]+))?\)(\*?)")
+BLOCK = re.compile(r"Block\((\d+);(.+)\)", re.IGNORECASE)
+HELP = "Write it like '89B(0.6;2)', '3E(0.8)', '7F(0.75)' or 'Block(3;1;4E(0.8);3E(0.6))'"
 
-    The 1-norm of P^T itself is 1, the largest row sum of P.
+
+def parse(text: str, counts: npt.ArrayLike | None = None) -> Transition:
+    """Return the matrix that a shorthand stands for.
+
+    Parameters
+    ----------
+    text
+        The shorthand; spaces do not matter.
+    counts
+        Frequencies of the categories in their order; needed for F, whose blocks use their own part.
+
+    Raises
+    ------
+    InvalidParameter
+        When the text cannot be read, or its sizes do not fit the number of frequencies.
     """
-    n = matrix.size
-    # Not from equal parts, as is usual: P^-1 1 = 1, so the search would stop at once.
-    x = np.zeros(n)
-    x[int(np.argmin(matrix.diagonal))] = 1.0
-    estimate = 0.0
-    for _ in range(5):
-        y = matrix.solve(x)
-        estimate = max(estimate, float(np.abs(y).sum()))
-        z = solve_plain(matrix, np.where(y >= 0, 1.0, -1.0))
-        j = int(np.argmax(np.abs(z)))
-        if abs(z[j]) <= float(dot(z, x)):
-            break
-        x = np.zeros(n)
-        x[j] = 1.0
-    return estimate
+    pieces = shorthand_parts(text)
+    sizes = [size_of(p) for p in pieces]
+    t = None if counts is None else np.asarray(counts, dtype=np.float64)
+    if t is not None and sum(sizes) != len(t):
+        raise InvalidParameter(
+            f"the shorthand is for {sum(sizes)} categories, and the variable has {len(t)}"
+        )
+    edges = np.concatenate([[0], np.cumsum(sizes)])
+    built = [
+        parse_block(piece, None if t is None else t[a:b])
+        for piece, a, b in zip(pieces, edges[:-1], edges[1:], strict=True)
+    ]
+    return blocks(built)
 
 
-def solve_plain(matrix: Transition, x: Floats) -> Floats:
-    """Return P^-1 x."""
-    if isinstance(matrix, Mixture):
-        d, a, b = matrix.inverse
-        return np.asarray(d * x - dot(a, dot(b.T, x)))
-    assert isinstance(matrix, Explicit)
-    if sparse.issparse(matrix.matrix):
-        return np.asarray(matrix.factors.solve(np.ascontiguousarray(x), trans="T"))
-    return np.asarray(linalg.lu_solve(matrix.factors, x, trans=1))
+def shorthand_size(text: str) -> int:
+    """Return the number of categories of a shorthand."""
+    return sum(size_of(p) for p in shorthand_parts(text))
+
+
+def uses_frequencies(text: str) -> bool:
+    """Return True when the matrix depends on the frequencies of the categories."""
+    return any("F" in piece for piece in shorthand_parts(text))
+
+
+def shorthand_parts(text: str) -> list[str]:
+    """Return the blocks of a shorthand."""
+    bare = re.sub(r"\s+", "", text)
+    found = BLOCK.fullmatch(bare)
+    pieces = [bare] if found is None else re.split(r";(?![^()]*\))", found.group(2))
+    if found is not None and len(pieces) != int(found.group(1)):
+        raise InvalidParameter(
+            f"the shorthand announces {found.group(1)} blocks and lists {len(pieces)}"
+        )
+    wrong = [p for p in pieces if p != "1" and PART.fullmatch(p) is None]
+    if wrong:
+        raise InvalidParameter(f"the matrix shorthand {wrong[0]!r} cannot be read. {HELP}")
+    return pieces
+
+
+def size_of(piece: str) -> int:
+    """Return the number of categories of one block."""
+    found = PART.fullmatch(piece)
+    n = 1 if found is None else int(found.group(1))
+    if n < 1:
+        raise InvalidParameter(f"the matrix shorthand {piece!r} has no categories")
+    return n
+
+
+def parse_block(piece: str, counts: Floats | None) -> Transition:
+    """Return the matrix of one block."""
+    found = PART.fullmatch(piece)
+    if found is None:
+        return identity(1)
+    n, family = int(found.group(1)), found.group(2)
+    stay, width = parse_number(found.group(3), piece), found.group(4)
+    if (width is not None) != (family == "B") or (found.group(5) and family != "B"):
+        raise InvalidParameter(f"the matrix shorthand {piece!r} cannot be read. {HELP}")
+    if family == "E":
+        return equal(n, stay)
+    if family == "F":
+        if counts is None:
+            raise InvalidParameter(f"the matrix {piece!r} needs the frequencies of its categories")
+        return equal(n, stay) if counts.sum() <= 0 else frequency(as_counts(counts), stay)
+    assert width is not None
+    return half_band(n, stay) if found.group(5) else band(n, stay, parse_number(width, piece))
+
+
+def parse_number(text: str, piece: str) -> float:
+    """Return a number of a shorthand."""
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidParameter(f"the matrix shorthand {piece!r} cannot be read. {HELP}") from None

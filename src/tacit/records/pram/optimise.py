@@ -10,8 +10,10 @@ from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import Infeasible, InvalidParameter
-from tacit.records.pram.matrices import Explicit, Transition, as_counts, identity, stays_for
+from tacit.records.pram.matrices import as_counts, identity, stays_for
+from tacit.records.pram.transition import Explicit, Transition
 from tacit.solve import Highs, LinearModel
+from tacit.stats.margins import GridMargin, sweep_margins
 
 Cost = Literal["changes", "distance"]
 
@@ -19,8 +21,9 @@ Cost = Literal["changes", "distance"]
 LARGEST = 400
 #: Bounds are kept with this much to spare, so that rounding does not make a safe cell unsafe.
 SPARE = 1e-7
-#: The solver's tolerance, and rounds of fitting that take off what it leaves.
-TOLERANCE, ROUNDS = 1e-9, 200
+#: The solver's tolerances, and rounds of fitting that take off what it leaves.
+OPTIONS = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
+ROUNDS = 200
 
 
 def optimal(
@@ -73,21 +76,7 @@ def optimal(
         )
     if n == 1:
         return identity(1)
-    flows = solve_matrix(cells, t, tau, stays_for(n, least_stay), invariant, cost, forbidden)
-    return Explicit(flows)
-
-
-def solve_matrix(
-    cells: Floats,
-    t: Floats,
-    tau: float,
-    least: Floats,
-    invariant: bool,
-    cost: Cost,
-    forbidden: Flags | None,
-) -> Floats:
-    """Return the matrix of the linear program."""
-    n = len(t)
+    least = stays_for(n, least_stay)
     allowed = np.ones((n, n), dtype=bool) if forbidden is None else ~forbidden
     allowed = allowed & (t > 0)[:, None] | np.eye(n, dtype=bool)
     if invariant:
@@ -97,35 +86,10 @@ def solve_matrix(
     at[row, column] = np.arange(len(row))
     distance = np.abs(row - column).astype(np.float64)
     price = (distance if cost == "distance" else np.minimum(distance, 1.0)) * t[row] / t.sum()
-    blocks = [entries(row, np.arange(len(row)), np.ones(len(row)), n, len(row))]
-    low, high = [np.ones(n)], [np.ones(n)]
-    if invariant:
-        share = t[row] / np.where(t > 0, t, 1.0)[column]
-        blocks.append(entries(column, np.arange(len(row)), share, n, len(row)))
-        even = np.where(t > 0, 1.0, 0.0)
-        low.append(even)
-        high.append(even)
-    bound = risk_rows(cells, tau, at)
-    blocks.append(bound)
-    low.append(np.zeros(bound.shape[0]))
-    high.append(np.full(bound.shape[0], np.inf))
     floor = np.where(row == column, np.where(t > 0, least, 1.0)[row], 0.0)
-    model = Highs(
-        LinearModel.of(
-            price,
-            sparse.vstack(blocks),
-            np.concatenate(low),
-            np.concatenate(high),
-            lower=floor,
-            upper=1.0,
-        ),
-        presolve=True,
-        options={
-            "primal_feasibility_tolerance": TOLERANCE,
-            "dual_feasibility_tolerance": TOLERANCE,
-        },
-    )
-    answer = model.solve()
+    rows = linear_rows(cells, tau, at, row, column, invariant=invariant)
+    model = LinearModel.of(price, *rows, lower=floor, upper=1.0)
+    answer = Highs(model, presolve=True, options=OPTIONS).solve()
     if answer.x is None:
         raise Infeasible(
             "no transition matrix leaves every rare combination safe within these bounds. Lower stay or tau, "
@@ -133,7 +97,25 @@ def solve_matrix(
         )
     p = np.zeros((n, n))
     p[row, column] = np.maximum(answer.x, 0.0)
-    return tidy_solution(p, t if invariant else None)
+    return Explicit(tidy_solution(p, t if invariant else None))
+
+
+def linear_rows(
+    cells: Floats, tau: float, at: Ints, row: Ints, column: Ints, *, invariant: bool
+) -> tuple[sparse.csr_array, Floats, Floats]:
+    """Return the matrix of the program and its limits: sums of rows, invariance, and safe cells."""
+    t = cells.sum(axis=1)
+    n = len(t)
+    which, one = np.arange(len(row)), np.ones(n)
+    rows = [(entries(row, which, np.ones(len(row)), n, len(row)), one, one)]
+    if invariant:
+        share = t[row] / np.where(t > 0, t, 1.0)[column]
+        even = np.where(t > 0, 1.0, 0.0)
+        rows.append((entries(column, which, share, n, len(row)), even, even))
+    bound = risk_rows(cells, tau, at)
+    rows.append((bound, np.zeros(bound.shape[0]), np.full(bound.shape[0], np.inf)))
+    blocks, low, high = zip(*rows, strict=True)
+    return sparse.vstack(blocks), np.concatenate(low), np.concatenate(high)
 
 
 def risk_rows(cells: Floats, tau: float, at: Ints) -> sparse.csr_array:
@@ -152,11 +134,7 @@ def risk_rows(cells: Floats, tau: float, at: Ints) -> sparse.csr_array:
 
 
 def entries(
-    rows: Ints,
-    columns: Ints,
-    values: Floats,
-    n_rows: int,
-    n_columns: int,
+    rows: Ints, columns: Ints, values: Floats, n_rows: int, n_columns: int
 ) -> sparse.csr_array:
     """Return a sparse matrix; entries in the same place add up."""
     return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=(n_rows, n_columns)))
@@ -168,11 +146,9 @@ def tidy_solution(p: Floats, counts: Floats | None) -> Floats:
     if counts is None:
         return p
     flows = p * counts[:, None]
-    for _ in range(ROUNDS):
-        sums = flows.sum(axis=0)
-        flows = flows * np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), 1.0)
-        sums = flows.sum(axis=1)
-        flows = flows * np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), 1.0)[:, None]
+    margins = [GridMargin.of([axis], counts, flows.shape) for axis in (1, 0)]
+    for sweep in sweep_margins(flows, margins, ROUNDS, empty=1.0):
+        flows = sweep.values
     out = flows / np.where(counts > 0, counts, 1.0)[:, None]
     out[counts <= 0] = np.eye(len(counts))[counts <= 0]
     return np.asarray(out)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -28,15 +28,13 @@ from tacit.context import Context
 from tacit.data.base import RANDOMISED
 from tacit.data.block import format_columns
 from tacit.data.in_blocks import (
-    Change,
-    Draws,
     change_households,
     change_records,
     constant_in_households,
     draws_of,
 )
 from tacit.data.microdata import Microdata
-from tacit.data.where import WhereRule, columns_of, where
+from tacit.data.where import WhereRule, columns_of
 from tacit.engine.blocks import Tallies
 from tacit.engine.codes import Coded, encode
 from tacit.engine.relational import N, counts
@@ -53,7 +51,6 @@ from tacit.records.pram import (
     Randomised,
     Transition,
     band,
-    blocks,
     drift,
     equal,
     explicit,
@@ -70,18 +67,29 @@ from tacit.records.pram import (
     two_stage,
     without,
 )
+from tacit.records.pram.drawing import (
+    Categories,
+    Prepared,
+    compute_changed_share,
+    embed_free_matrix,
+    first_of_each,
+    randomise_block,
+    stratum_counts,
+    warn_of_many,
+)
+from tacit.records.pram.matrices import shorthand_size, uses_frequencies
 from tacit.records.pram.randomised import (
     as_numpy,
     cast_levels,
     codes_among,
     combinations_of,
     cross_columns,
-    part_numbers,
+    flags_in,
     plain_levels,
+    rule_columns,
     strata,
+    with_rules,
 )
-from tacit.records.pram.shorthand import size as shorthand_size
-from tacit.records.pram.shorthand import uses_frequencies
 from tacit.registry import register
 from tacit.spec import Method
 
@@ -307,65 +315,36 @@ class Pram(Method):
 
     def _faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns that are no categories, and columns that an earlier PRAM step depends on."""
-        found = super()._faults(data)
-        found += self.clashes(data)
-        return found
+        return [*super()._faults(data), *(InputError(f"pram: {s}") for s in self.clashes(data))]
 
-    def clashes(self, data: Microdata) -> list[SdcError]:
-        """Return what would leave users unable to tell which matrix a record got."""
-        found: list[SdcError] = []
+    def clashes(self, data: Microdata) -> Iterator[str]:
+        """Yield what would leave users unable to tell which matrix a record got."""
         wrong = [c for c in self.drawn if c in (*data.identifiers, data.weight, data.household)]
         if wrong:
-            found.append(
-                InputError(
-                    f"pram: {format_columns(wrong)} is an identifier, weight or household number, not a category; remove or recode it instead"
-                )
-            )
-        told = [
-            (c, other)
-            for i, c in enumerate(self.drawn)
-            for other in self.drawn[i + 1 :]
-            if other in data.linked_with(c) and not self.joint
-        ]
-        if told:
-            found.append(
-                InputError(
-                    f"pram: columns {told[0][0]!r} and {told[0][1]!r} are linked, and drawn apart each would tell the other; randomise one of them, which the other follows, or give joint"
-                )
-            )
+            yield f"{format_columns(wrong)} is an identifier, weight or household number, not a category; remove or recode it instead"
+        pairs = itertools.combinations(self.drawn, 2)
+        linked = [(c, d) for c, d in pairs if d in data.linked_with(c) and not self.joint]
+        if linked:
+            one, other = linked[0]
+            yield f"columns {one!r} and {other!r} are linked, and drawn apart each would tell the other; randomise one of them, which the other follows, or give joint"
         earlier = from_history(data.history)
         done = {c for v in earlier for c in v.columns}
         again = [c for c in self.drawn if c in done]
         if again:
-            found.append(
-                InputError(
-                    f"pram: {format_columns(again)} was randomised before; use one matrix, the product of both, instead"
-                )
-            )
+            yield f"{format_columns(again)} was randomised before; use one matrix, the product of both, instead"
         needed = {c for v in earlier for c in (*v.by, *(c for r in v.rules for c in columns_of(r)))}
         asked = {*self.by, *self.rule_columns}
         crossed = [c for c in self.drawn if c in needed] + sorted(asked & done)
         if crossed:
-            found.append(
-                InputError(
-                    f"pram: {format_columns(crossed)} is randomised and also tells which matrix another column gets, so that users could not correct for it; randomise them jointly, or leave it out of by and when"
-                )
-            )
-        return found
+            yield f"{format_columns(crossed)} is randomised and also tells which matrix another column gets, so that users could not correct for it; randomise them jointly, or leave it out of by and when"
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         if self.stay == 1:
-            warnings.warn(
-                "pram: stay is 1, so no value changes and the column is released as it is",
-                WeakProtection,
-                stacklevel=3,
-            )
+            said = "pram: stay is 1, so no value changes and the column is released as it is"
+            warnings.warn(said, WeakProtection, stacklevel=3)
         groups = [self.drawn] if self.joint else [(c,) for c in self.drawn]
-        prepared = [
-            found
-            for stream, group in enumerate(groups)
-            if (found := self.prepare(data, group, stream, ctx)) is not None
-        ]
+        made = [self.prepare(data, group, stream, ctx) for stream, group in enumerate(groups)]
+        prepared = [plan for plan in made if plan is not None]
         result, tallies = data, Tallies()
         for plan in prepared:
             ctx.tick(f"randomising {plan.variable.name}", plan.stream / len(groups))
@@ -421,27 +400,23 @@ class Pram(Method):
             raise InputError(
                 f"pram: {variable.name} has missing values. Impute them first, or give missing='keep'."
             )
-        flags = [as_numpy(cells.column(r)).astype(bool) for r in rule_columns(self.rules)]
+        flags = flags_in(cells, self.rules)
         stratum, n_strata = strata([cells.column(c) for c in by], flags, len(codes))
         first = first_of_each(stratum, n_strata)
         tables = stratum_counts(codes, stratum, n, variable.size, n_strata)
-        levels = () if self.joint else variable.levels[0]
-        # Categories may be named as they are, or as text.
-        places = {key: i for i, v in enumerate(levels) for key in (str(v), v)}
-        closed = [self.closed(places, variable.size, [f[i] for f in flags]) for i in first]
-        given = self.given_frequencies(variable, places)
+        categories = Categories.of(
+            self.drawn[0], () if self.joint else variable.levels[0], variable.size
+        )
+        closed = [self.closed(categories, [f[i] for f in flags]) for i in first]
+        given = self.given_frequencies(categories)
         crossed = self.cross_with_combinations(data, variable) if self.combination else None
-        matrices = [
-            self.matrix_for(t if given is None else given, variable, places, shut, crossed, ctx)
-            for t, shut in zip(tables, closed, strict=True)
-        ]
         parts = tuple(
             Part(
                 tuple(plain_levels(cells.column(c).take([i]).combine_chunks())[0] for c in by),
                 tuple(bool(f[i]) for f in flags),
-                m,
+                self.matrix_for(t if given is None else given, categories, shut, crossed, ctx),
             )
-            for i, m in zip(first, matrices, strict=True)
+            for i, t, shut in zip(first, tables, closed, strict=True)
         )
         own = self.combination != () or (self.uses_frequencies and given is None)
         made = Randomised(variable.columns, variable.levels, parts, by, self.rules, own)
@@ -486,44 +461,35 @@ class Pram(Method):
             given = cast_levels(self.levels, coded[0].values.type, group[0])
             if len(pc.unique(given)) < len(given):
                 raise InvalidParameter("pram: levels must name each category once")
-            return Randomised((group[0],), (tuple(plain_levels(given)),), ())
-        if len(coded) == 1:
+            found = [given]
+        elif len(coded) == 1:
             warn_of_many(group[0], len(coded[0].values), records)
-            return Randomised(tuple(group), (tuple(plain_levels(coded[0].values)),), ())
-        levels = tuple(tuple(plain_levels(values)) for values in combinations_of(coded))
-        return Randomised(tuple(group), levels, ())
+            found = [coded[0].values]
+        else:
+            found = combinations_of(coded)
+        return Randomised(tuple(group), tuple(tuple(plain_levels(v)) for v in found), ())
 
-    def place(self, level: Any, places: Mapping[Any, int], what: str) -> int:
-        """Return the place of a category that a parameter names, as it is or as text."""
-        found = places.get(level, places.get(str(level)))
-        if found is None:
-            raise InvalidParameter(
-                f"pram: {what} names a category that column {self.drawn[0]!r} does not have; list all categories in levels"
-            )
-        return found
-
-    def closed(self, places: Mapping[Any, int], size: int, holds: Sequence[bool]) -> Flags | None:
+    def closed(self, categories: Categories, holds: Sequence[bool]) -> Flags | None:
         """Return the moves that are forbidden in a stratum, where these rules hold; None for none."""
         if not self.forbidden:
             return None
-        shut = np.zeros((size, size), dtype=bool)
+        every = range(categories.size)
+        shut = np.zeros((categories.size, categories.size), dtype=bool)
         true = {rule for rule, flag in zip(self.rules, holds, strict=True) if flag}
         for f in self.forbidden:
-            if f.when is not None and f.when not in true:
-                continue
-            rows = [self.place(v, places, "forbidden") for v in f.source] or list(range(size))
-            columns = [self.place(v, places, "forbidden") for v in f.to] or list(range(size))
-            shut[np.ix_(rows, columns)] = True
+            if f.when is None or f.when in true:
+                rows, columns = (
+                    categories.all_of(v, "forbidden") or every for v in (f.source, f.to)
+                )
+                shut[np.ix_(rows, columns)] = True
         np.fill_diagonal(shut, val=False)
         return shut
 
-    def given_frequencies(self, variable: Randomised, places: Mapping[Any, int]) -> Floats | None:
+    def given_frequencies(self, categories: Categories) -> Floats | None:
         """Return the frequencies that were given, in the order of the categories."""
         if self.frequencies is None:
             return None
-        t = np.full(variable.size, np.nan)
-        for level, count in self.frequencies.items():
-            t[self.place(level, places, "frequencies")] = count
+        t = categories.numbers(self.frequencies, "frequencies")
         if np.isnan(t).any():
             raise InvalidParameter(
                 "pram: frequencies must be given for every category of the column"
@@ -534,9 +500,8 @@ class Pram(Method):
 
     def cross_with_combinations(self, data: Microdata, variable: Randomised) -> Floats:
         """Return the counts of the column's categories by the cells of the combination."""
-        named = Randomised(
-            variable.columns, variable.levels, (Part((), (), identity(variable.size)),)
-        )
+        part = Part((), (), identity(variable.size))
+        named = Randomised(variable.columns, variable.levels, (part,))
         found = cross_columns(data, (*variable.columns, *self.combination), [named], self.kind)
         return found.total(lambda slab: slab.table).T
 
@@ -545,26 +510,25 @@ class Pram(Method):
     def matrix_for(
         self,
         counts: Floats,
-        variable: Randomised,
-        places: Mapping[Any, int],
+        categories: Categories,
         closed: Flags | None,
         cells: Floats | None,
         ctx: Context,
     ) -> Transition:
         """Return the checked matrix of a stratum with these frequencies."""
-        n = variable.size
+        n = categories.size
         if self.uses_frequencies and counts.sum() <= 0:
             return identity(n)
-        kept = [self.place(v, places, "fixed") for v in self.fixed]
+        kept = categories.all_of(self.fixed, "fixed")
         free = np.setdiff1d(np.arange(n), kept)
         if self.uses_frequencies and counts[free].sum() <= 0:
             return identity(n)
         inner = None if closed is None else closed[np.ix_(free, free)]
-        stay = self.stays(variable, places, free)
+        stay = self.stays(categories, free)
         if cells is not None:
             # Records with a missing value elsewhere are in no cell, yet they count.
             cells = np.column_stack([cells, counts - cells.sum(axis=1)])[free]
-        matrix = self.build_matrix(counts[free], stay, inner, cells, places, ctx)
+        matrix = self.build_matrix(counts[free], stay, inner, cells, categories, ctx)
         if self.invariant and self.matrix not in INVARIANT:
             matrix = two_stage(matrix, counts[free])
         if inner is not None and self.matrix not in ("even", "optimal"):
@@ -577,17 +541,15 @@ class Pram(Method):
             )
         return matrix
 
-    def stays(self, variable: Randomised, places: Mapping[Any, int], free: Ints) -> Any:
+    def stays(self, categories: Categories, free: Ints) -> Any:
         """Return the stay probability, or one per free category."""
         usual = LEAST_STAY if self.matrix == "optimal" else DEFAULT_STAY
         if not isinstance(self.stay, Mapping):
             return usual if self.stay is None else self.stay
-        p = np.full(variable.size, np.nan)
-        for level, value in self.stay.items():
-            p[self.place(level, places, "stay")] = value
-        if np.isnan(p[free]).any():
+        p = categories.numbers(self.stay, "stay")[free]
+        if np.isnan(p).any():
             raise InvalidParameter("pram: stay must be given for every category of the column")
-        return p[free]
+        return p
 
     def build_matrix(
         self,
@@ -595,7 +557,7 @@ class Pram(Method):
         stay: Any,
         closed: Flags | None,
         cells: Floats | None,
-        places: Mapping[Any, int],
+        categories: Categories,
         ctx: Context,
     ) -> Transition:
         """Return the matrix before forbidden moves are closed."""
@@ -608,13 +570,8 @@ class Pram(Method):
             case "even":
                 return most_even(t, stay, closed)
             case "optimal":
-                return optimal(
-                    t if cells is None else cells,
-                    self.tau,
-                    least_stay=stay,
-                    cost=self.cost,
-                    forbidden=closed,
-                )
+                table = t if cells is None else cells
+                return optimal(table, self.tau, least_stay=stay, cost=self.cost, forbidden=closed)
             case "sdcmicro":
                 return sdcmicro(t, stay, self.alpha, ctx.rng)
             case "equal" | "band" | "half_band" | "frequency" if n < 2:
@@ -630,145 +587,10 @@ class Pram(Method):
             case str():
                 return parse(self.matrix, t)
             case Mapping():
-                return explicit(self.mapped(places, n))
+                return explicit(categories.rows(self.matrix))
         matrix = explicit(self.matrix)
         if matrix.size != n:
             raise InvalidParameter(
                 f"pram: the matrix is for {matrix.size} categories, and the column has {n}; list them in levels"
             )
         return matrix
-
-    def mapped(self, places: Mapping[Any, int], size: int) -> Floats:
-        """Return the rows of a matrix that is given by category; a category left out stays as it is."""
-        assert isinstance(self.matrix, Mapping)
-        p = np.eye(size)
-        for source, row in self.matrix.items():
-            i = self.place(source, places, "matrix")
-            p[i] = 0.0
-            for target, value in row.items():
-                p[i, self.place(target, places, "matrix")] = value
-        return p
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A variable with its matrices, the moves closed to each stratum, and the stream it draws from."""
-
-    variable: Randomised
-    closed: tuple[Flags | None, ...]
-    stream: int
-
-
-def rule_columns(rules: Sequence[str]) -> list[str]:
-    """Return the hidden columns that say for which records rules hold."""
-    return [f"__rule{i}__" for i in range(len(rules))]
-
-
-def with_rules(data: Microdata, rules: Sequence[str]) -> Microdata:
-    """Return the data with a hidden column a rule: True where it holds."""
-    if not rules:
-        return data
-    schema = data.frame.collect_schema()
-    flags = [
-        where(rule, schema).expr.alias(name)
-        for rule, name in zip(rules, rule_columns(rules), strict=True)
-    ]
-    return data.with_frame(data.frame.with_columns(*flags))
-
-
-def randomise_block(plan: Prepared, draws: Draws, kind: str, block: int, table: pa.Table) -> Change:
-    """Return a block with one variable redrawn, and how many of its values changed."""
-    variable = plan.variable
-    codes = codes_among([table.column(c) for c in variable.columns], variable, kind)
-    by = [table.column(c) for c in variable.by]
-    flags = [as_numpy(table.column(r)).astype(bool) for r in rule_columns(variable.rules)]
-    stratum = part_numbers(variable, by, flags, len(codes), kind)
-    matrices = [p.matrix for p in variable.parts]
-    released = draw(codes, stratum, matrices, draws(block, plan.stream))
-    check_moves(codes, released, stratum, plan.closed)
-    known = codes >= 0
-    changed = int((released != codes)[known].sum())
-    tally = {"stream": plan.stream, "known": int(known.sum()), "changed": changed}
-    return Change(release_columns(table, variable, released), tally=tally)
-
-
-def release_columns(table: pa.Table, variable: Randomised, released: Ints) -> dict[str, pa.Array]:
-    """Return the released columns; records with a missing value keep what they have."""
-    known = released >= 0
-    found = {}
-    for c, levels in zip(variable.columns, variable.levels, strict=True):
-        kind = table.column(c).type
-        values = cast_levels(levels, kind, c)
-        drawn = values.take(pa.array(released, mask=~known))
-        if not known.all():
-            own = table.column(c).combine_chunks().cast(values.type)
-            drawn = pc.if_else(pa.array(known), drawn, own)
-        found[c] = drawn if drawn.type == kind else drawn.cast(kind)
-    return found
-
-
-def compute_changed_share(tallies: Tallies, stream: int) -> float:
-    """Return the share of a variable's known values that changed; of households, where these drew."""
-    mine = [t for t in tallies if t["stream"] == stream]
-    known = sum(t["known"] for t in mine)
-    return sum(t["changed"] for t in mine) / known if known else 0.0
-
-
-# -- on arrays ---------------------------------------------------------------------------------------
-
-
-def first_of_each(stratum: Ints, n: int) -> Ints:
-    """Return a record of each stratum."""
-    first = np.zeros(n, dtype=np.int64)
-    if n == 1:
-        return first
-    first[stratum[::-1]] = np.arange(len(stratum))[::-1]
-    return first
-
-
-def stratum_counts(codes: Ints, stratum: Ints, n: Floats, size: int, n_strata: int) -> Floats:
-    """Return the frequencies of the categories in each stratum, from cells of n records."""
-    known = codes >= 0
-    ids = stratum[known] * size + codes[known]
-    found = np.bincount(ids, weights=n[known], minlength=n_strata * size)
-    return np.asarray(found, dtype=np.float64).reshape(n_strata, size)
-
-
-def embed_free_matrix(matrix: Transition, free: Ints, n: int) -> Transition:
-    """Return the matrix of all categories from that of the free ones; the others stay."""
-    rest = np.setdiff1d(np.arange(n), free)
-    joined = blocks([matrix, identity(len(rest))]).dense()
-    order = np.argsort(np.concatenate([free, rest]), kind="stable")
-    return explicit(joined[np.ix_(order, order)])
-
-
-def draw(
-    codes: Ints, stratum: Ints, matrices: Sequence[Transition], rng: np.random.Generator
-) -> Ints:
-    """Return released codes; missing ones (-1) stay, and each stratum draws from its own matrix."""
-    out = codes.copy()
-    for i, matrix in enumerate(matrices):
-        group = np.flatnonzero((codes >= 0) & (stratum == i))
-        out[group] = matrix.draw(codes[group], rng)
-    return out
-
-
-def check_moves(codes: Ints, released: Ints, stratum: Ints, closed: Sequence[Flags | None]) -> None:
-    """Refuse a draw that made a forbidden move, or filled in or blanked a value."""
-    if ((codes < 0) != (released < 0)).any():
-        raise DisclosureRefused("pram: missing values did not stay as they were")
-    moved = np.flatnonzero(codes != released)
-    for s, shut in enumerate(closed):
-        here = moved[stratum[moved] == s] if shut is not None else moved[:0]
-        if shut is not None and shut[codes[here], released[here]].any():
-            raise DisclosureRefused("pram: a forbidden move was made, so nothing was released")
-
-
-def warn_of_many(column: str, categories: int, records: int) -> None:
-    """Warn when a column has nearly as many categories as records: the public list of them tells much."""
-    if categories > max(20, records // 2):
-        warnings.warn(
-            f"pram: column {column!r} has {categories} categories for {records} records; the matrices that users need name every one. Recode it first.",
-            WeakProtection,
-            stacklevel=6,
-        )

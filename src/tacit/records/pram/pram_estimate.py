@@ -15,7 +15,7 @@ from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
-from tacit.data.values import not_numeric, read_numeric_column
+from tacit.data.values import as_frame, not_numeric, read_numeric_column
 from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
@@ -260,9 +260,7 @@ class PramEstimate(Measure):
             title="Estimates from the randomised file",
             value=value,
             numbers=figures,
-            frame=nw.from_native(
-                pa.concat_tables([EMPTY, *(t.long() for t in found)]), eager_only=True
-            ),
+            frame=as_frame(pa.concat_tables([EMPTY, *(t.long() for t in found)])),
             explanation=(
                 "What the tables would have been without PRAM, estimated from the released file and the published "
                 "matrices. Standard errors are those of the randomisation."
@@ -307,7 +305,7 @@ class TableEstimate:
 
     def frame(self) -> nw.DataFrame[Any]:
         """Return one row per cell, with its labels."""
-        return nw.from_native(pa.table(self.columns_of()), eager_only=True)
+        return as_frame(self.columns_of())
 
     def long(self) -> pa.Table:
         """Return one row per cell, with its labels as one text."""
@@ -341,7 +339,7 @@ class Regression:
             "estimate": self.fit.coefficients,
             "standard_error": self.fit.standard_errors,
         }
-        return nw.from_native(pa.table(table), eager_only=True)
+        return as_frame(table)
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -15,10 +15,9 @@ from pydantic import Field
 from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.paired import shared_positions
-from tacit.data.values import as_numbers
+from tacit.data.paired import refuse_lost_links, shared_positions
+from tacit.data.values import as_frame, as_numbers
 from tacit.engine.base import ROW
-from tacit.engine.codes import dense_ids
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
@@ -36,20 +35,20 @@ from tacit.records.pram import (
     true_variance,
 )
 from tacit.records.pram.bundle import MatricesGiven
-from tacit.records.pram.matrices import xlogx
 from tacit.records.pram.randomised import (
+    LARGEST,
+    by_matrices,
     classes_of,
     codes_among,
-    find_known_matrices,
+    find_newly_randomised,
     part_numbers,
     rule_flags,
+    split_columns,
 )
+from tacit.records.pram.transition import xlogx
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
-
-#: Cells of a table over the randomised variables and what they are crossed with.
-LARGEST = 100_000_000
 
 
 @register
@@ -100,12 +99,7 @@ class PramLoss(Measure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> PramLossResult:
         original = other.original
-        done = {c for v in find_known_matrices(original, None, self.kind) for c in v.columns}
-        variables = [
-            v
-            for v in find_known_matrices(data, self.matrices, self.kind)
-            if not set(v.columns) & done
-        ]
+        variables = find_newly_randomised(original, data, self.matrices, self.kind)
         singles = [v.columns for v in variables]
         pairs = [(*a, *b) for a, b in itertools.combinations(singles, 2)]
         both = match_records(original, data, variables, self, (*singles, *self.tables))
@@ -215,25 +209,17 @@ class PramLoss(Measure):
 
 @dataclass(frozen=True)
 class TableLosses:
-    """Losses of one table.
+    """Losses of one table."""
 
-    Attributes
-    ----------
-    columns, cells
-        What spans it, and how many cells it has.
-    ebil, il
-        Expected and realised entropy loss.
-    differences
-        RD, mRD and #Inf.
-    cv, largest_cv
-        Median and largest coefficient of variation of the corrected cells.
-    """
-
+    #: What spans it, and how many cells it has.
     columns: tuple[str, ...]
     cells: int
+    #: Expected and realised entropy loss.
     ebil: float
     il: float
+    #: RD, mRD and #Inf.
     differences: Differences
+    #: Median and largest coefficient of variation of the corrected cells.
     cv: float
     largest_cv: float
 
@@ -281,66 +267,38 @@ class Pair:
 
 @dataclass(frozen=True)
 class Linked:
-    """Records that are in both files: their categories before and after, and their matrices.
+    """Records that are in both files: their categories before and after, and their matrices."""
 
-    Attributes
-    ----------
-    before
-        The original columns.
-    old, new, parts
-        By the columns of a variable: categories before and after (-1 missing), and which matrix.
-    """
-
+    #: The original columns.
     before: pa.Table
-    old: Mapping[tuple[str, ...], Ints] = field(default_factory=dict)
-    new: Mapping[tuple[str, ...], Ints] = field(default_factory=dict)
-    parts: Mapping[tuple[str, ...], Ints] = field(default_factory=dict)
+    #: By the columns of a variable: categories before and after (-1 missing), and which matrix.
+    old: Mapping[tuple[str, ...], Ints]
+    new: Mapping[tuple[str, ...], Ints]
+    parts: Mapping[tuple[str, ...], Ints]
 
     def slabs(
         self, columns: Sequence[str], variables: Sequence[Randomised], kind: str
     ) -> Iterator[Pair]:
         """Yield the table over some columns, before and after, for each choice of matrices."""
-        used = [v for v in variables if set(v.columns) & set(columns)]
-        torn = [v for v in used if not set(v.columns) <= set(columns)]
-        if torn:
-            raise InputError(
-                f"{kind}: the columns {torn[0].name} were randomised together; name all of them or none"
-            )
-        free = [c for c in columns if not any(c in v.columns for v in used)]
+        used, free = split_columns(columns, variables, kind)
         keep = np.ones(self.before.num_rows, dtype=bool)
         for v in used:
             keep &= self.old[v.columns] >= 0
         for c in free:
-            keep &= as_flags(self.before.column(c))
+            keep &= self.before.column(c).is_valid().to_numpy().astype(bool)
         groups, labels = classes_of(self.before, free, keep)
         shape = (labels.num_rows, *(v.size for v in used))
         if float(np.prod(shape, dtype=np.float64)) > LARGEST:
             raise InputError(
                 f"{kind}: the table has more than {LARGEST:,} possible cells; name fewer columns"
             )
-        chosen = [self.parts[v.columns][keep] for v in used]
-        choice, n = (
-            dense_ids(chosen, [len(v.parts) for v in used])
-            if used
-            else (np.zeros(len(groups), dtype=np.int64), 1)
+        chosen, before, after = (
+            [side[v.columns][keep] for v in used] for side in (self.parts, self.old, self.new)
         )
-        before = [self.old[v.columns][keep] for v in used]
-        after = [self.new[v.columns][keep] for v in used]
-        order = np.argsort(choice, kind="stable")
-        edges = np.searchsorted(choice[order], np.arange(n + 1))
-        for a, b in itertools.pairwise(edges):
-            here = order[a:b]
-            old = (groups[here], *(c[here] for c in before))
-            new = (groups[here], *(c[here] for c in after))
-            matrices = [v.parts[int(c[here[0]])].matrix for v, c in zip(used, chosen, strict=True)]
-            yield Pair(
-                count_codes(old, shape), count_codes(new, shape), (None, *matrices), old, new
-            )
-
-
-def as_flags(column: pa.ChunkedArray) -> Any:
-    """Return where a column has a value."""
-    return column.is_valid().to_numpy().astype(bool)
+        for here, matrices in by_matrices(chosen, used, len(groups)):
+            old, new = ((groups[here], *(c[here] for c in side)) for side in (before, after))
+            tables = count_codes(old, shape), count_codes(new, shape)
+            yield Pair(*tables, (None, *matrices), old, new)
 
 
 def count_codes(codes: Sequence[Ints], shape: tuple[int, ...]) -> Floats:
@@ -359,21 +317,11 @@ def match_records(
 ) -> Linked:
     """Return the records that are in both files, with their categories before and after."""
     kind = measure.kind
-    if any(a.details.get("links_lost") for a in released.history[len(original.history) :]):
-        raise InputError(
-            f"{kind}: the records were put in random order, so they cannot be compared with the original. Measure before that step."
-        )
+    refuse_lost_links(original, released, kind)
     randomised = [c for v in variables for c in v.columns]
-    wanted = list(
-        dict.fromkeys(
-            [
-                *randomised,
-                *(c for v in variables for c in v.by),
-                *(c for t in tables for c in t),
-                *measure.response,
-            ]
-        )
-    )
+    strata = [c for v in variables for c in v.by]
+    spanned = [c for t in tables for c in t]
+    wanted = list(dict.fromkeys([*randomised, *strata, *spanned, *measure.response]))
     absent = [c for c in wanted if c not in original.columns]
     if absent:
         raise ColumnNotFound(absent, list(original.columns), "the original")
@@ -383,7 +331,7 @@ def match_records(
     everyone = len(at_old) == old.num_rows == new.num_rows
     before = old if everyone else old.take(pa.array(at_old))
     after = new if everyone else new.take(pa.array(at_new))
-    found = Linked(before, {}, {}, {})
+    old_codes, new_codes, numbers = {}, {}, {}
     for v in variables:
         first = codes_among([before.column(c) for c in v.columns], v, kind)
         second = codes_among([after.column(c) for c in v.columns], v, kind)
@@ -392,11 +340,10 @@ def match_records(
                 f"{kind}: {v.name} was changed by more than PRAM; measure right after that step"
             )
         flags = [f[at_old] for f in rule_flags(original, v.rules)]
-        strata = [before.column(c) for c in v.by]
-        parts = part_numbers(v, strata, flags, len(first), kind)
-        found.old[v.columns], found.new[v.columns] = first, second  # type: ignore[index]
-        found.parts[v.columns] = parts  # type: ignore[index]
-    return found
+        by = [before.column(c) for c in v.by]
+        parts = part_numbers(v, by, flags, len(first), kind)
+        old_codes[v.columns], new_codes[v.columns], numbers[v.columns] = first, second, parts
+    return Linked(before, old_codes, new_codes, numbers)
 
 
 def losses_frame(found: Sequence[TableLosses]) -> nw.DataFrame[Any]:
@@ -414,4 +361,4 @@ def losses_frame(found: Sequence[TableLosses]) -> nw.DataFrame[Any]:
             "largest_cv": pa.array([t.largest_cv for t in found], pa.float64()),
         }
     )
-    return nw.from_native(table, eager_only=True)
+    return as_frame(table)

@@ -14,13 +14,19 @@ from pydantic import Field
 from tacit.arrays import Flags
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.errors import ColumnNotFound, RoleMissing
 from tacit.fields import ColumnName, PositiveFloat
 from tacit.plot.chart import Chart
 from tacit.plot.families import before_after
 from tacit.records.pram import CellRisk, Randomised, expected
 from tacit.records.pram.bundle import MatricesGiven
-from tacit.records.pram.randomised import Crossing, cast_levels, cross_columns, find_known_matrices
+from tacit.records.pram.randomised import (
+    Crossing,
+    cast_levels,
+    cross_columns,
+    find_newly_randomised,
+)
 from tacit.records.pram.tables import compute_cell_risk, count_expected_kept
 from tacit.registry import register
 from tacit.result import Result
@@ -82,9 +88,7 @@ class PramRisk(Measure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> PramRiskResult:
         original = other.original
-        variables = find_known_matrices(data, self.matrices, self.kind)
-        done = [c for v in find_known_matrices(original, None, self.kind) for c in v.columns]
-        variables = [v for v in variables if not set(v.columns) & set(done)]
+        variables = find_newly_randomised(original, data, self.matrices, self.kind)
         combinations = self.combinations or ((original.keys,) if original.keys else ())
         if not combinations:
             raise RoleMissing(
@@ -206,4 +210,4 @@ def cells_frame(
                 }
             )
         )
-    return nw.from_native(pa.concat_tables(tables), eager_only=True)
+    return as_frame(pa.concat_tables(tables))

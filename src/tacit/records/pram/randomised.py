@@ -50,6 +50,14 @@ def find_known_matrices(
     return found
 
 
+def find_newly_randomised(
+    original: Microdata, data: Microdata, given: str | Path | Mapping[str, Any] | None, kind: str
+) -> list[Randomised]:
+    """Return the variables that were randomised since the original."""
+    done = {c for v in find_known_matrices(original, None, kind) for c in v.columns}
+    return [v for v in find_known_matrices(data, given, kind) if not set(v.columns) & done]
+
+
 def plain_levels(values: pa.Array) -> list[Any]:
     """Return category labels as JSON can hold them."""
     kind = values.type
@@ -144,20 +152,34 @@ def as_numpy(array: pa.Array | pa.ChunkedArray) -> Any:
     return array.to_numpy(zero_copy_only=False)
 
 
+def rule_columns(rules: Sequence[str]) -> list[str]:
+    """Return the hidden columns that say for which records rules hold."""
+    return [f"__rule{i}__" for i in range(len(rules))]
+
+
+def with_rules(data: Microdata, rules: Sequence[str]) -> Microdata:
+    """Return the data with a hidden column a rule: True where it holds."""
+    if not rules:
+        return data
+    schema = data.frame.collect_schema()
+    names = zip(rules, rule_columns(rules), strict=True)
+    flags = [where(rule, schema).expr.alias(name) for rule, name in names]
+    return data.with_frame(data.frame.with_columns(*flags))
+
+
+def flags_in(table: pa.Table, rules: Sequence[str]) -> list[Flags]:
+    """Return, for each rule, which rows of a table of data with rules it holds for."""
+    return [as_numpy(table.column(name)).astype(bool) for name in rule_columns(rules)]
+
+
 def rule_flags(data: Microdata, rules: Sequence[str]) -> list[Flags]:
     """Return, for each rule, which records it holds for, in record order."""
     if not rules:
         return []
-    schema = data.frame.collect_schema()
-    marked = data.frame.select(
-        ROW, *[where(r, schema).expr.alias(f"__rule{i}__") for i, r in enumerate(rules)]
-    )
+    marked = with_rules(data, rules).frame.select(ROW, *rule_columns(rules))
     table = data.engine.to_arrow(marked)
     order = np.argsort(table.column(ROW).to_numpy(), kind="stable")
-    return [
-        np.asarray(table.column(f"__rule{i}__").to_numpy()[order], dtype=bool)
-        for i in range(len(rules))
-    ]
+    return [flags[order] for flags in flags_in(table, rules)]
 
 
 def strata(arrays: Sequence[Any], flags: Sequence[Flags], n: int) -> tuple[Ints, int]:
@@ -209,42 +231,27 @@ def code_with_missing_last(array: Any, distinct: pa.Array) -> Ints:
 
 @dataclass(frozen=True)
 class Slab:
-    """The part of a table whose records all got the same matrices.
+    """The part of a table whose records all got the same matrices."""
 
-    Attributes
-    ----------
-    groups
-        Which classes of the untouched columns are in it.
-    table
-        One axis for those classes, then one a randomised variable.
-    matrices
-        None for the first axis, then the variables'.
-    """
-
+    #: Which classes of the untouched columns are in it.
     groups: Ints
+    #: One axis for those classes, then one a randomised variable.
     table: Floats
+    #: None for the first axis, then the variables'.
     matrices: tuple[Transition | None, ...]
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """Records tabulated by some columns, randomised or not.
+    """Records tabulated by some columns, randomised or not."""
 
-    Attributes
-    ----------
-    columns
-        The columns, untouched ones first.
-    untouched
-        Their labels, one row per class that occurs.
-    variables
-        The randomised variables, in the order of the axes.
-    slabs
-        The counts, by the matrices that the records got.
-    """
-
+    #: The columns, untouched ones first.
     columns: tuple[str, ...]
+    #: Their labels, one row per class that occurs.
     untouched: pa.Table
+    #: The randomised variables, in the order of the axes.
     variables: tuple[Randomised, ...]
+    #: The counts, by the matrices that the records got.
     slabs: tuple[Slab, ...]
 
     @property
@@ -287,36 +294,37 @@ def cross_columns(
     Columns that were randomised together must be named together. With ``weight`` the table holds sums of
     weights, or of their squares.
     """
+    used, free = split_columns(columns, variables, kind)
+    rules = tuple(dict.fromkeys(r for v in used for r in v.rules))
+    table = tabulate_columns(data, columns, used, rules, weight, squared=squared)
+    flags = dict(zip(rules, flags_in(table, rules), strict=True))
+    codes, parts = [], []
+    for v in used:
+        codes.append(codes_among([table.column(c) for c in v.columns], v, kind))
+        by = [table.column(c) for c in v.by]
+        parts.append(part_numbers(v, by, [flags[r] for r in v.rules], table.num_rows, kind))
+    known = [as_numpy(pc.is_valid(table.column(c))).astype(bool) for c in free]
+    keep = np.logical_and.reduce(
+        [np.ones(table.num_rows, dtype=bool), *(c >= 0 for c in codes), *known]
+    )
+    groups, untouched = classes_of(table, free, keep)
+    amount = as_numpy(table.column(W if weight else N))[keep].astype(np.float64)
+    slabs = slabs_of(groups, [c[keep] for c in codes], [p[keep] for p in parts], amount, used, kind)
+    names = (*free, *(c for v in used for c in v.columns))
+    return Crossing(names, untouched, tuple(used), tuple(slabs))
+
+
+def split_columns(
+    columns: Sequence[str], variables: Sequence[Randomised], kind: str
+) -> tuple[list[Randomised], list[str]]:
+    """Return the randomised variables among some columns, and the columns that are in none."""
     used = [v for v in variables if set(v.columns) & set(columns)]
     torn = [v for v in used if not set(v.columns) <= set(columns)]
     if torn:
         raise InputError(
             f"{kind}: the columns {torn[0].name} were randomised together; name all of them or none"
         )
-    table = tabulate_columns(data, columns, used, weight, squared=squared)
-    free = [c for c in columns if not any(c in v.columns for v in used)]
-    n = table.num_rows
-    codes = [codes_among([table.column(c) for c in v.columns], v, kind) for v in used]
-    parts = [
-        part_numbers(
-            v,
-            [table.column(c) for c in v.by],
-            [as_numpy(table.column(rule_name(used, v, j))) for j in range(len(v.rules))],
-            n,
-            kind,
-        )
-        for v in used
-    ]
-    keep = np.ones(n, dtype=bool)
-    for category in codes:
-        keep &= category >= 0
-    for name in free:
-        keep &= as_numpy(pc.is_valid(table.column(name))).astype(bool)
-    groups, untouched = classes_of(table, free, keep)
-    amount = as_numpy(table.column(W if weight else N))[keep].astype(np.float64)
-    slabs = slabs_of(groups, [c[keep] for c in codes], [p[keep] for p in parts], amount, used, kind)
-    names = (*free, *(c for v in used for c in v.columns))
-    return Crossing(names, untouched, tuple(used), tuple(slabs))
+    return used, [c for c in columns if not any(c in v.columns for v in used)]
 
 
 def classes_of(table: pa.Table, free: Sequence[str], keep: Flags) -> tuple[Ints, pa.Table]:
@@ -330,38 +338,31 @@ def classes_of(table: pa.Table, free: Sequence[str], keep: Flags) -> tuple[Ints,
     return groups.ravel().astype(np.int64), pa.table(labels)
 
 
-def rule_name(used: Sequence[Randomised], variable: Randomised, j: int) -> str:
-    """Return the column that holds a variable's j-th rule in the reduced table."""
-    return f"__rule{[v.columns for v in used].index(variable.columns)}_{j}__"
-
-
 def tabulate_columns(
     data: Microdata,
     columns: Sequence[str],
     used: Sequence[Randomised],
+    rules: Sequence[str],
     weight: str | None,
     *,
     squared: bool,
 ) -> pa.Table:
     """Return the distinct values of columns, strata and rules with their counts; one group-by."""
-    schema = data.frame.collect_schema()
     names = list(dict.fromkeys([*columns, *(c for v in used for c in v.by)]))
     absent = [c for c in names if c not in data.columns]
     if absent:
         raise InputError(
             f"the columns {', '.join(map(repr, absent))} are needed to tell which transition matrix applies, and the data do not have them"
         )
-    rules = {rule_name(used, v, j): text for v in used for j, text in enumerate(v.rules)}
-    frame = data.frame
-    if rules:
-        frame = frame.with_columns(*[where(t, schema).expr.alias(n) for n, t in rules.items()])
+    frame = with_rules(data, rules).frame
+    by = [*names, *rule_columns(rules)]
     size = nw.len().cast(nw.Int64).alias(N)
     if weight is None:
-        counted = aggregate(frame, [*names, *rules], size)
+        counted = aggregate(frame, by, size)
     else:
         amount = nw.col(weight).cast(nw.Float64)
         frame = frame.with_columns((amount * amount if squared else amount).alias(W))
-        counted = sum_columns(frame, [*names, *rules], {W: W}, size)
+        counted = sum_columns(frame, by, {W: W}, size)
     return counted.collect("pyarrow").to_native()
 
 
@@ -374,16 +375,8 @@ def slabs_of(
     kind: str,
 ) -> Iterator[Slab]:
     """Yield the table of each choice of matrices."""
-    choice, n_choices = (
-        dense_ids(list(parts), [len(v.parts) for v in used])
-        if used
-        else (np.zeros(len(groups), dtype=np.int64), 1)
-    )
     shape = tuple(v.size for v in used)
-    order = np.argsort(choice, kind="stable")
-    edges = np.searchsorted(choice[order], np.arange(n_choices + 1))
-    for a, b in itertools.pairwise(edges):
-        rows = order[a:b]
+    for rows, matrices in by_matrices(parts, used, len(groups)):
         present, group = np.unique(groups[rows], return_inverse=True)
         if len(present) * float(np.prod(shape, dtype=np.float64)) > LARGEST:
             raise InputError(
@@ -391,5 +384,19 @@ def slabs_of(
             )
         table = np.zeros((len(present), *shape))
         np.add.at(table, (group.ravel(), *(c[rows] for c in codes)), amount[rows])
-        matrices = tuple(v.parts[int(p[rows[0]])].matrix for v, p in zip(used, parts, strict=True))
         yield Slab(present.astype(np.int64), table, (None, *matrices))
+
+
+def by_matrices(
+    parts: Sequence[Ints], used: Sequence[Randomised], n: int
+) -> Iterator[tuple[Ints, tuple[Transition, ...]]]:
+    """Yield the rows that got the same matrices, with those; ``parts`` has the number of each variable's."""
+    if not used:
+        yield np.arange(n), ()
+        return
+    choice, n_choices = dense_ids(list(parts), [len(v.parts) for v in used])
+    order = np.argsort(choice, kind="stable")
+    edges = np.searchsorted(choice[order], np.arange(n_choices + 1))
+    for a, b in itertools.pairwise(edges):
+        rows = order[a:b]
+        yield rows, tuple(v.parts[int(p[rows[0]])].matrix for v, p in zip(used, parts, strict=True))

@@ -6,19 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
 from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.paired import matrix, shared_numeric
-from tacit.errors import ColumnNotFound, InputError
+from tacit.data.paired import matrix
+from tacit.data.values import as_frame
+from tacit.errors import InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.heat import change_map
+from tacit.records.utility.matched import choose_shared_columns
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -64,10 +64,7 @@ class CorrelationChange(Measure):
     number_fields = ("columns",)
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> CorrelationChangeResult:
-        shared = shared_numeric(other.original, data)
-        absent = [c for c in self.columns if c not in shared]
-        if absent:
-            raise ColumnNotFound(absent, shared, "the numeric columns of original and release")
+        shared = choose_shared_columns(other.original, data, self.columns)
         columns = self.columns or tuple(c for c in shared if c not in other.original.identifiers)
         if len(set(columns)) < 2:
             raise InputError("correlation_change needs at least two numeric columns")
@@ -96,19 +93,18 @@ class CorrelationChange(Measure):
         numbers: dict[str, Any] = {}
         for name, size in sizes.items():
             known = size[~np.isnan(size)]
-            numbers |= {
-                f"mean absolute change, {name}": float(known.mean())
-                if len(known)
-                else "not defined",
-                f"largest change, {name}": float(known.max()) if len(known) else "not defined",
-            }
+            mean, top = (known.mean(), known.max()) if len(known) else (None, None)
+            for what, found_one in (("mean absolute change", mean), ("largest change", top)):
+                numbers[f"{what}, {name}"] = (
+                    "not defined" if found_one is None else float(found_one)
+                )
         numbers["columns with exactly the same values"] = f"{len(identical)} of {len(columns)}"
         return CorrelationChangeResult(
             kind=self.kind,
             title="Correlation change",
             value=float(np.nanmean(sizes[self.correlation])),
             numbers=numbers,
-            frame=nw.from_native(pa.table(make_long_frame(columns, found, above)), eager_only=True),
+            frame=as_frame(make_long_frame(columns, found, above)),
             explanation=(
                 "Correlations of the release minus those of the original, over all pairs of columns; rank "
                 "correlations (Spearman) see any monotone relation, Pearson's the linear one."

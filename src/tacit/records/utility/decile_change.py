@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
@@ -16,7 +15,7 @@ from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric, weights_of
-from tacit.data.values import classes
+from tacit.data.values import as_frame, classes
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
@@ -24,11 +23,13 @@ from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
-from tacit.stats.weighted import kernel_quantiles, weighted_quantiles
+from tacit.stats.estimates import kernel_quantiles, reached_quantiles
 
 DECILES = np.arange(1, 10) / 10
 #: The classes of cell sizes of the paper's Table 2.
 SIZES = (100, 250, 350)
+#: Largest and mean change where no decile has one.
+UNKNOWN = (float("nan"), float("nan"))
 
 
 @register
@@ -103,7 +104,7 @@ class DecileChange(Measure):
 
     def result(self, rows: list[CellChange], columns: tuple[str, ...]) -> DecileChangeResult:
         """Put the result together."""
-        largest = np.array([r.relative_max for r in rows])
+        largest = np.array([r.relative[0] for r in rows])
         known = largest[np.isfinite(largest)]
         classes_of = np.searchsorted(self.sizes, [r.size for r in rows], side="right")
         names = size_names(self.sizes)
@@ -118,10 +119,10 @@ class DecileChange(Measure):
                 "column": [r.column for r in rows],
                 "cell": [r.cell for r in rows],
                 "records": [r.size for r in rows],
-                "relative_max": pa.array(largest, pa.float64()),
-                "relative_mean": pa.array([r.relative_mean for r in rows], pa.float64()),
-                "absolute_max": pa.array([r.absolute_max for r in rows], pa.float64()),
-                "absolute_mean": pa.array([r.absolute_mean for r in rows], pa.float64()),
+                "relative_max": largest,
+                "relative_mean": np.array([r.relative[1] for r in rows]),
+                "absolute_max": np.array([r.absolute[0] for r in rows]),
+                "absolute_mean": np.array([r.absolute[1] for r in rows]),
             }
         )
         return DecileChangeResult(
@@ -134,7 +135,7 @@ class DecileChange(Measure):
                 "largest relative change": float(known.max()) if len(known) else None,
                 **{f"mean, cells of {name}": s["mean"] for name, s in table.items()},
             },
-            frame=nw.from_native(frame, eager_only=True),
+            frame=as_frame(frame),
             explanation="For each cell the nine deciles of the release are set against those of the original; 0.05 means that some decile of an average cell moved by 5 per cent. Small cells move most.",
             table=table,
         )
@@ -147,10 +148,8 @@ class CellChange:
     column: str
     cell: int
     size: int
-    relative_max: float
-    relative_mean: float
-    absolute_max: float
-    absolute_mean: float
+    relative: tuple[float, float]
+    absolute: tuple[float, float]
 
 
 @dataclass(frozen=True, repr=False)
@@ -174,7 +173,7 @@ def cell_changes(
     column: str, x: Floats, y: Floats, w: Floats, cells: Ints, estimate: str
 ) -> list[CellChange]:
     """Return the change of the deciles in each cell."""
-    quantiles = weighted_quantiles if estimate == "empirical" else kernel_quantiles
+    quantiles = reached_quantiles if estimate == "empirical" else kernel_quantiles
     order = np.argsort(cells, kind="stable")
     rows = []
     for at in np.split(order, np.flatnonzero(np.diff(cells[order])) + 1):
@@ -183,34 +182,21 @@ def cell_changes(
         before, after = quantiles(x[at], w[at], DECILES), quantiles(y[at], w[at], DECILES)
         absolute = np.abs(after - before)
         relative = absolute[before != 0] / np.abs(before[before != 0])
-        rows.append(
-            CellChange(
-                column,
-                int(cells[at[0]]),
-                len(at),
-                float(relative.max()) if len(relative) else float("nan"),
-                float(relative.mean()) if len(relative) else float("nan"),
-                float(absolute.max()),
-                float(absolute.mean()),
-            )
-        )
+        sizes = [
+            (float(v.max()), float(v.mean())) if len(v) else UNKNOWN for v in (relative, absolute)
+        ]
+        rows.append(CellChange(column, int(cells[at[0]]), len(at), *sizes))
     return rows
 
 
 def summary(values: Floats) -> dict[str, float]:
     """Return the six numbers of the paper's Table 2."""
+    names = ("min", "q1", "median", "mean", "q3", "max")
     known = values[np.isfinite(values)]
     if not len(known):
-        return dict.fromkeys(("min", "q1", "median", "mean", "q3", "max"), float("nan"))
-    q = np.quantile(known, [0, 0.25, 0.5, 0.75, 1])
-    return {
-        "min": float(q[0]),
-        "q1": float(q[1]),
-        "median": float(q[2]),
-        "mean": float(known.mean()),
-        "q3": float(q[3]),
-        "max": float(q[4]),
-    }
+        return dict.fromkeys(names, float("nan"))
+    low, q1, median, q3, high = np.quantile(known, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    return dict(zip(names, (low, q1, median, float(known.mean()), q3, high), strict=True))
 
 
 def size_names(limits: tuple[int, ...]) -> list[str]:

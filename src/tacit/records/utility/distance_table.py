@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field
@@ -15,6 +14,7 @@ from pydantic import Field
 from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.errors import InputError
 from tacit.fields import ColumnNames
 from tacit.plot.chart import Chart
@@ -27,8 +27,8 @@ from tacit.records.utility.matched import (
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
-from tacit.stats.components import Components, principal
 from tacit.stats.information import correlation, covariance
+from tacit.stats.projection import Components, principal
 
 Object = Literal["data", "covariance", "correlation", "loadings", "communality", "coefficients"]
 Error = Literal["mse", "mae", "mv"]
@@ -129,7 +129,7 @@ class DistanceTable(Measure):
                 for k, d in found.items()
                 for e in ERRORS
             },
-            frame=nw.from_native(pa.table(rows), eager_only=True),
+            frame=as_frame(rows),
             explanation=(
                 "Mean variation is the mean of abs(original - masked) / abs(original). X are the data, V covariances, R "
                 "correlations, RF correlations of columns with principal components, C communalities, F factor score "

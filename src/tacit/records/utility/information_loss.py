@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.errors import ColumnNotFound, SdcError
 from tacit.fields import ColumnName, ColumnNames, NaturalInt
 from tacit.plot.chart import Chart
@@ -245,13 +246,13 @@ class InformationLoss(Measure):
                 "records dropped": dropped,
             },
             labels={n: f"{n.upper()}: {w}" if n in LETTERS else w for n, w in WORDS.items()},
-            frame=nw.from_native(pa.table(by_column(m, columns)), eager_only=True),
+            frame=as_frame(by_column(m, columns)),
             explanation=(
                 "IL1 is the mean distance of a masked value from its original, in standard deviations of the column "
                 "times the square root of 2; 0 means unchanged. The other measures compare statistics."
                 + (f" {zeros:,} entries were left out because the original is 0." if zeros else "")
             ),
-            table=nw.from_native(pa.table(table), eager_only=True),
+            table=as_frame(table),
             values=values,
             standard_errors=dict(errors),
             columns=columns,

@@ -8,20 +8,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.paired import matrix, weights_of
+from tacit.data.paired import weights_of
+from tacit.data.values import as_frame
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.utility.matched import common_codes, is_numeric
+from tacit.records.utility.matched import CommonCodes as Cells
+from tacit.records.utility.matched import (
+    common_codes,
+    describing_columns,
+    is_numeric,
+    numbers_of_both,
+)
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -84,10 +89,7 @@ class KullbackLeibler(Measure):
 
     def compared(self, original: Microdata, released: Microdata) -> tuple[str, ...]:
         """Return the columns compared."""
-        apart = {*original.identifiers, original.weight, original.household, original.stratum}
-        columns = self.columns or tuple(
-            c for c in original.columns if c not in apart and c in released.columns
-        )
+        columns = self.columns or describing_columns(original, released)
         absent = [c for c in columns if c not in original.columns or c not in released.columns]
         if absent:
             raise ColumnNotFound(absent, list(released.columns), "original and release")
@@ -101,9 +103,8 @@ class KullbackLeibler(Measure):
         """Return the cell of every record of both files; a missing value has its own."""
         number = is_numeric(original, column) and is_numeric(released, column)
         if not number or column in self.categorical:
-            codes = common_codes(original, released, column)
-            return Cells(codes.old, codes.new, codes.size)
-        old, new = (matrix(f.to_arrow([column]), [column])[:, 0] for f in (original, released))
+            return common_codes(original, released, column)
+        old, new = numbers_of_both(original, released, column)
         known = np.isfinite(old) & (weights > 0)
         if not known.any():
             raise InputError(f"kullback_leibler: {column!r} has no known value in the original.")
@@ -137,22 +138,13 @@ class KullbackLeibler(Measure):
                 "mean total variation": float(np.mean([d.variation for d in found.values()])),
                 "tables": len(found),
             },
-            frame=nw.from_native(pa.table(rows), eager_only=True),
+            frame=as_frame(rows),
             explanation=(
                 "0 means that a table of the masked file has the shares of the original. Total variation is the share of "
                 "records that would have to change cells."
             ),
             divergences=dict(found),
         )
-
-
-@dataclass(frozen=True)
-class Cells:
-    """The cell of every record, in both files."""
-
-    old: Ints
-    new: Ints
-    size: int
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field
@@ -17,6 +16,7 @@ from tacit.context import Context
 from tacit.data.lined_up import Files, line_up, shared_columns
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
+from tacit.data.values import as_frame
 from tacit.fields import ColumnNames, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.heat import change_map
@@ -169,7 +169,7 @@ def result_of(
             f"largest, {', '.join(names[j] for j in worst[1])}": worst[2],
             "margins compared": len(rows),
         },
-        frame=nw.from_native(frame, eager_only=True),
+        frame=as_frame(frame),
         explanation="Half the sum of the differences between the shares of original and release in all cells of a margin: the share of records that would have to move for the two to agree.",
         names=names,
         pairs=tuple(tuple(row) for row in pairs.tolist()),

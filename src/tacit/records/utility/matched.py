@@ -13,7 +13,7 @@ from tacit.arrays import Floats, Ints
 from tacit.data.block import format_columns, shared_maskable
 from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
-from tacit.data.paired import pairs, weights_of
+from tacit.data.paired import matrix, pairs, shared_numeric, weights_of
 from tacit.data.values import not_numeric
 from tacit.errors import ColumnNotFound, InputError
 
@@ -22,25 +22,17 @@ Missing = Literal["skip", "refuse"]
 
 @dataclass(frozen=True)
 class MatchedRecords:
-    """Complete records of both files, in the same order.
-
-    Attributes
-    ----------
-    x, y
-        Original and masked numbers.
-    weights
-        Survey weights of the original.
-    skipped
-        Records of both files that have a missing value in either.
-    dropped
-        Original records that are not in the masked file.
-    """
+    """Complete records of both files, in the same order."""
 
     columns: tuple[str, ...]
+    #: Original and masked numbers.
     x: Floats
     y: Floats
+    #: Survey weights of the original.
     weights: Floats
+    #: Records of both files that have a missing value in either.
     skipped: int
+    #: Original records that are not in the masked file.
     dropped: int
 
 
@@ -62,6 +54,28 @@ def choose_compared_columns(
     return tuple(dict.fromkeys(columns))
 
 
+def choose_shared_columns(
+    original: Microdata, released: Microdata, columns: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the numeric columns that a measure names, or else all that both files share."""
+    shared = shared_numeric(original, released)
+    absent = [c for c in columns if c not in shared]
+    if absent:
+        raise ColumnNotFound(absent, shared, "the numeric columns of original and release")
+    return tuple(columns) or tuple(shared)
+
+
+def describing_columns(original: Microdata, released: Microdata) -> tuple[str, ...]:
+    """Return the columns of both files but identifiers, weight, household and stratum."""
+    apart = {*original.identifiers, original.weight, original.household, original.stratum}
+    return tuple(c for c in original.columns if c not in apart and c in released.columns)
+
+
+def numbers_of_both(original: Microdata, released: Microdata, column: str) -> list[Floats]:
+    """Return the numbers of a column in original and release, NaN where missing."""
+    return [matrix(side.to_arrow([column]), [column])[:, 0] for side in (original, released)]
+
+
 def match_complete_records(
     original: Microdata,
     released: Microdata,
@@ -69,7 +83,6 @@ def match_complete_records(
     kind: str,
     *,
     missing: Missing,
-    least: int = 2,
 ) -> MatchedRecords:
     """Return the records of both files that are complete; refuse infinite numbers and too few."""
     both = pairs(original, released, columns, kind)
@@ -84,8 +97,8 @@ def match_complete_records(
         raise InputError(
             f"{kind}: there are missing values. Impute them first, or leave such records out."
         )
-    if known.sum() < least:
-        raise InputError(f"{kind} needs at least {least} records without missing values.")
+    if known.sum() < 2:
+        raise InputError(f"{kind} needs at least 2 records without missing values.")
     weights = weights_of(original)[both.old]
     return MatchedRecords(
         tuple(columns),

@@ -6,23 +6,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
 from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.paired import pairs, shared_numeric
-from tacit.errors import ColumnNotFound, InputError
+from tacit.data.paired import pairs
+from tacit.data.values import as_frame
+from tacit.errors import InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars, before_after
+from tacit.records.utility.matched import choose_shared_columns
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
-from tacit.stats.shape import Decomposition, decompose, kurtosis, skewness
+from tacit.stats.moments import Decomposition, decompose, kurtosis, skewness
 
 
 @register
@@ -58,11 +58,7 @@ class MomentChange(Measure):
     number_fields = ("columns",)
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> MomentChangeResult:
-        shared = shared_numeric(other.original, data)
-        absent = [c for c in self.columns if c not in shared]
-        if absent:
-            raise ColumnNotFound(absent, shared, "the numeric columns of original and release")
-        columns = self.columns or tuple(shared)
+        columns = choose_shared_columns(other.original, data, self.columns)
         if not columns:
             raise InputError("moment_change needs a numeric column in original and release")
         both = pairs(other.original, data, columns, self.kind)
@@ -109,7 +105,7 @@ class MomentChange(Measure):
             title="Change of moments",
             value=value,
             numbers=numbers,
-            frame=nw.from_native(pa.table(table), eager_only=True),
+            frame=as_frame(table),
             explanation=(
                 "The change of each variance and covariance is given in units of the original standard deviations. Group means lose variance and raise kurtosis; noise adds variance; reflected residuals mirror skewness."
             ),

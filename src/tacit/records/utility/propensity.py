@@ -5,30 +5,34 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 from scipy.stats import chi2
 
 from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.paired import matrix
+from tacit.data.values import as_frame
 from tacit.errors import Approximate, ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames, NaturalInt, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.lines import histogram
-from tacit.records.utility.matched import common_codes, is_numeric
-from tacit.records.utility.pool import Categories, Numeric, Pool, draw_records, folds
+from tacit.records.utility.matched import (
+    common_codes,
+    describing_columns,
+    is_numeric,
+    numbers_of_both,
+)
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
+from tacit.stats.designs import dummies
 from tacit.stats.propensity import (
+    FOLDS,
     Model,
     Scores,
     fit_boosted_scores,
@@ -130,10 +134,7 @@ class Propensity(Measure):
 
     def seen(self, original: Microdata, released: Microdata) -> tuple[str, ...]:
         """Return the columns that the model sees."""
-        apart = {*original.identifiers, original.weight, original.household, original.stratum}
-        columns = self.columns or tuple(
-            c for c in original.columns if c not in apart and c in released.columns
-        )
+        columns = self.columns or describing_columns(original, released)
         absent = [c for c in (*columns, *self.categorical) if c not in original.columns]
         absent += [c for c in columns if c not in released.columns]
         if absent:
@@ -178,9 +179,7 @@ class Propensity(Measure):
         """Return a column of both files."""
         number = is_numeric(original, column) and is_numeric(released, column)
         if number and column not in self.categorical:
-            old, new = (
-                matrix(side.to_arrow([column]), [column])[:, 0] for side in (original, released)
-            )
+            old, new = numbers_of_both(original, released, column)
             if np.isinf(old).any() or np.isinf(new).any():
                 raise InputError(f"propensity: {column!r} holds infinite numbers. Leave it out.")
             return Numeric(old, new)
@@ -246,7 +245,7 @@ class Propensity(Measure):
             title=f"Propensity scores ({self.model})",
             value=u / n,
             numbers=numbers,
-            frame=nw.from_native(pa.table(rows), eager_only=True),
+            frame=as_frame(rows),
             explanation=explain_propensity(unequal=unequal, found=found, drawn=sum(pool.sizes) > n),
             u=u,
             pmse=u / n,
@@ -347,3 +346,115 @@ def explain_propensity(*, unequal: bool, found: Scores, drawn: bool) -> str:
     if drawn:
         text += " The files were large: a random draw of their records was used."
     return text
+
+
+# -- two files as one design matrix, for models that tell them apart ---------------------------------
+
+
+#: Categories of a column that get a dummy of their own; rarer ones share one.
+LEVELS = 20
+#: Positions of the records used, in the original and in the masked file.
+At = tuple[Ints, Ints]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Both files as one design matrix, originals first."""
+
+    #: The matrix, and 1 for records of the original.
+    x: Floats
+    r: Floats
+    #: For each column of the matrix: -1 for numbers, else the number of its categorical column.
+    groups: tuple[int, ...]
+    #: For each column of the matrix: the position of the data's column it stems from.
+    owner: Ints
+    #: The fold of each record, the same for both versions of a record.
+    fold: Ints
+    #: Records of both files before any draw.
+    sizes: tuple[int, int]
+
+    @property
+    def share(self) -> float:
+        """Return c, the share of original records."""
+        return float(self.r.mean())
+
+    def some(self, most: int, rng: np.random.Generator) -> Pool:
+        """Return the pool, or a random draw of its records when there are more."""
+        at = draw_positions(len(self.r), most, rng)
+        return replace(self, x=self.x[at], r=self.r[at], fold=self.fold[at])
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """A column of numbers in both files."""
+
+    old: Floats
+    new: Floats
+
+    @property
+    def holed(self) -> bool:
+        """Return True when a number is missing."""
+        return bool(np.isnan(self.old).any() or np.isnan(self.new).any())
+
+    def groups(self, j: int) -> tuple[int, ...]:
+        """Return -1 for the numbers, and the column's position for the dummy of missing ones."""
+        return (-1, j) if self.holed else (-1,)
+
+    def columns(self, at: At) -> Floats:
+        """Return the numbers of some records, missing ones at the mean with a dummy beside."""
+        x = np.concatenate([self.old[at[0]], self.new[at[1]]])
+        if not self.holed:
+            return x[:, None]
+        gone = np.isnan(x)
+        x = np.where(gone, x[~gone].mean() if (~gone).any() else 0.0, x)
+        return np.column_stack([x, gone.astype(np.float64)])
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A categorical column in both files, its rare categories together as the last code."""
+
+    old: Ints
+    new: Ints
+    size: int
+
+    @classmethod
+    def of(cls, old: Ints, new: Ints, size: int) -> Categories:
+        """Return the column with at most LEVELS categories and one for the rest, the commonest first."""
+        counts = np.bincount(old, minlength=size) + np.bincount(new, minlength=size)
+        order = np.argsort(-counts, kind="stable")
+        kept = min(int((counts > 0).sum()), LEVELS + 1)
+        code = np.full(size, kept - 1, dtype=np.int64)
+        code[order[:kept]] = np.arange(kept)
+        return cls(code[old], code[new], max(kept, 1))
+
+    def groups(self, j: int) -> tuple[int, ...]:
+        """Return the column's position once a dummy."""
+        return (j,) * (self.size - 1)
+
+    def columns(self, at: At) -> Floats:
+        """Return the dummies of some records."""
+        return dummies(np.concatenate([self.old[at[0]], self.new[at[1]]]), self.size)
+
+
+def draw_records(sizes: tuple[int, int], most: int, rng: np.random.Generator) -> At:
+    """Return the records used of each file; the same of both where the files are of one length."""
+    first = draw_positions(sizes[0], most, rng)
+    return first, first if sizes[0] == sizes[1] else draw_positions(sizes[1], most, rng)
+
+
+def draw_positions(n: int, most: int, rng: np.random.Generator) -> Ints:
+    """Return all positions, or a random draw of them in ascending order."""
+    if n <= most:
+        return np.arange(n)
+    return np.sort(rng.choice(n, most, replace=False)).astype(np.int64)
+
+
+def folds(at: At, rng: np.random.Generator) -> Ints:
+    """Return a fold per pooled record: the same for both versions of a record.
+
+    Otherwise a model would recognise a masked record by its original.
+    """
+    length = max(int(a.max()) for a in at) + 1
+    label = rng.permutation(length) % FOLDS
+    return np.concatenate([label[at[0]], label[at[1]]]).astype(np.int64)

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -70,14 +71,11 @@ class DirectIdentifiers(Measure):
             title=title,
             value=float(len(found)),
             numbers={"columns found": len(found), "they are": ", ".join(found) or "none"},
-            frame=nw.from_native(
-                pa.table(
-                    {
-                        "column": pa.array(list(found), pa.string()),
-                        "evidence": pa.array(list(found.values()), pa.string()),
-                    }
-                ),
-                eager_only=True,
+            frame=as_frame(
+                {
+                    "column": pa.array(list(found), pa.string()),
+                    "evidence": pa.array(list(found.values()), pa.string()),
+                }
             ),
             explanation=(
                 "The check goes by roles, names of columns and forms of values; it cannot read free text or know local words."

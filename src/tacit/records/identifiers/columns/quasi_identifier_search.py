@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
 from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.subsets import all_subsets, subset_counts, unordered_cells
 from tacit.errors import RoleMissing, SdcError
 from tacit.fields import ColumnNames, PositiveInt, Probability
@@ -109,7 +107,15 @@ class QuasiIdentifierSearch(Measure):
                 "minimal quasi-identifiers": len(minimal),
                 "columns in one of them": ", ".join(c for c in names if within[c]) or "none",
             },
-            frame=as_frame(table, minimal),
+            frame=as_frame(
+                {
+                    "columns": [" x ".join(s) for s in table],
+                    "size": [len(s) for s in table],
+                    "distinction": [d for d, _ in table.values()],
+                    "separation": [s for _, s in table.values()],
+                    "minimal": [s in minimal for s in table],
+                }
+            ),
             explanation=(
                 "Distinction is the number of different combinations by records, separation the share of pairs of records that "
                 "differ. A minimal quasi-identifier reaches both limits and no part of it does. Whether an intruder can know the "
@@ -144,15 +150,10 @@ def tell_apart(sizes: Ints) -> tuple[float, float]:
     if not n:
         return 0.0, 0.0
     # In Python's integers: the squares of large classes exceed 64 bits in sum.
-    alike = sum(size * (size - 1) * times for size, times in count_sizes(sizes))
+    counts = (part.tolist() for part in np.unique(sizes, return_counts=True))
+    alike = sum(size * (size - 1) * times for size, times in zip(*counts, strict=True))
     pairs = n * (n - 1)
     return len(sizes) / n, (pairs - alike) / pairs if pairs else 1.0
-
-
-def count_sizes(sizes: Ints) -> list[tuple[int, int]]:
-    """Return each size that occurs with how often it does."""
-    values, times = np.unique(sizes, return_counts=True)
-    return list(zip(values.tolist(), times.tolist(), strict=True))
 
 
 def smallest_sets(
@@ -165,16 +166,3 @@ def smallest_sets(
         if reaches and not any(set(f) < set(subset) for f in found):
             found.append(subset)
     return tuple(found)
-
-
-def as_frame(table: dict[Set, tuple[float, float]], minimal: Sequence[Set]) -> nw.DataFrame[Any]:
-    """Return one row per set of columns."""
-    known = set(minimal)
-    columns = {
-        "columns": [" x ".join(s) for s in table],
-        "size": [len(s) for s in table],
-        "distinction": [d for d, _ in table.values()],
-        "separation": [s for _, s in table.values()],
-        "minimal": [s in known for s in table],
-    }
-    return nw.from_native(pa.table(columns), eager_only=True)

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.relational import fetch_distinct
 from tacit.fields import ColumnNames
 from tacit.plot.chart import Chart
@@ -86,7 +87,7 @@ class SafeHarbor(Measure):
                 "they are": ", ".join(reported) or "none",
                 "identifiers of the rule that occur": len({f.letter for f in findings}),
             },
-            frame=as_frame(findings),
+            frame=list_findings(findings),
             explanation=UNSEEN,
             shortfall=(
                 f"{title}: {len(reported)} of {len(names)} columns, {', '.join(reported)}"
@@ -190,7 +191,7 @@ class SafeHarborResult(Result):
         return bars(items, title="Columns by identifier of the Safe Harbor rule", y="columns")
 
 
-def as_frame(findings: Sequence[Finding]) -> nw.DataFrame[Any]:
+def list_findings(findings: Sequence[Finding]) -> nw.DataFrame[Any]:
     """Return one row per finding."""
     columns = {
         "column": pa.array([f.column for f in findings], pa.string()),
@@ -199,4 +200,4 @@ def as_frame(findings: Sequence[Finding]) -> nw.DataFrame[Any]:
         "evidence": pa.array([f.evidence for f in findings], pa.string()),
         "values": pa.array([f.values for f in findings], pa.int64()),
     }
-    return nw.from_native(pa.table(columns), eager_only=True)
+    return as_frame(columns)

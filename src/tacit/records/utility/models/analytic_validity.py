@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field
@@ -16,13 +15,14 @@ from tacit.arrays import Flags, Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, weights_of
+from tacit.data.values import as_frame
 from tacit.engine.codes import group_ids
 from tacit.errors import InputError
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.utility.matched import CommonCodes, choose_compared_columns, common_codes
-from tacit.records.utility.models.estimates import ALL, class_names
+from tacit.records.utility.models.estimates import ALL, classes_of_both
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -111,11 +111,8 @@ class AnalyticValidity(Measure):
         """Yield the subdomains: everybody, then each class of each column."""
         yield ALL, np.ones(len(original), dtype=bool), np.ones(len(released), dtype=bool)
         for column in self.by:
-            found = codes[column]
-            for code, name in enumerate([*class_names(original, released, column), "missing"]):
-                old, new = found.old == code, found.new == code
-                if old.any() or new.any():
-                    yield f"{column} {name}", old, new
+            for name, old, new in classes_of_both(original, released, column, codes[column]):
+                yield f"{column} {name}", old, new
 
     def moments(self, columns: Sequence[str], name: str, old: Side, new: Side) -> Iterator[Check]:
         """Yield the checks of means and covariances on a subdomain."""
@@ -171,9 +168,7 @@ class AnalyticValidity(Measure):
                 "largest change": max((c.change for c in made), default=math.nan),
                 "checks that could not be made": len(checks) - len(made),
             },
-            frame=nw.from_native(
-                pa.Table.from_pylist([c.entry() for c in checks]), eager_only=True
-            ),
+            frame=as_frame(pa.Table.from_pylist([c.entry() for c in checks])),
             explanation=(
                 f"Means and covariances on subdomains, in standard deviations, and margins, as a share of the total, may "
                 f"change by {self.tolerance:g}. A file is valid when all checks pass, and interesting when {INTERESTING} variables do."

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
@@ -18,7 +17,7 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, shared_positions, weights_of
-from tacit.data.values import not_numeric, row_numbers
+from tacit.data.values import as_frame, not_numeric, row_numbers
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames, Probability
 from tacit.plot.chart import Chart
@@ -29,8 +28,9 @@ from tacit.records.utility.models.estimates import (
     File,
     Group,
     Row,
-    class_names,
+    classes_of_both,
     estimate_over,
+    mean_of,
     percent_bars,
 )
 from tacit.registry import register
@@ -156,7 +156,7 @@ class EstimateChange(Measure):
     @model_validator(mode="after")
     def _consistent(self) -> EstimateChange:
         for ratio in self.ratios:
-            if len([p for p in ratio.split("/") if p.strip()]) != 2:
+            if sum(map(bool, split_ratio(ratio))) != 2:
                 raise ValueError(f"a ratio is written 'debt/income' (got {ratio!r})")
         for limits in (*self.bands.values(), self.cuts):
             if not limits or list(limits) != sorted(set(limits)):
@@ -167,7 +167,7 @@ class EstimateChange(Measure):
 
     def columns_named(self) -> tuple[str, ...]:
         """Return every column that the parameters name."""
-        parts = [p.strip() for ratio in self.ratios for p in ratio.split("/")]
+        parts = [p for ratio in self.ratios for p in split_ratio(ratio)]
         of = (self.quantiles_of,) if self.quantiles_of else ()
         design = (*self.replicate_weights, *((self.implicate,) if self.implicate else ()))
         return (*(self.columns or ()), *parts, *self.by, *self.bands, *of, *design)
@@ -194,28 +194,20 @@ class EstimateChange(Measure):
         self, original: Microdata, released: Microdata, columns: Sequence[str]
     ) -> tuple[File, File]:
         """Return the numbers of both files that estimates and groups need."""
-        parts = [p.strip() for ratio in self.ratios for p in ratio.split("/")]
+        parts = [p for ratio in self.ratios for p in split_ratio(ratio)]
         of = [self.quantiles_of] if self.quantiles_of else []
-        names = choose_compared_columns(
-            original, released, (*columns, *parts, *self.bands, *of), self.kind
-        )
+        wanted = (*columns, *parts, *self.bands, *of)
+        names = choose_compared_columns(original, released, wanted, self.kind)
         found = []
         for side in (original, released):
             numbers = dict(zip(names, matrix(side.to_arrow(names), names).T, strict=True))
             for ratio in self.ratios:
-                above, below = (numbers[p.strip()] for p in ratio.split("/"))
+                above, below = (numbers[p] for p in split_ratio(ratio))
                 with np.errstate(divide="ignore", invalid="ignore"):
                     each = above / below
                 numbers[ratio] = np.where(np.isfinite(each), each, np.nan)
-            found.append(
-                File(
-                    numbers,
-                    weights_of(side),
-                    row_numbers(side),
-                    self.implicates(side),
-                    self.replicates(side),
-                )
-            )
+            design = self.implicates(side), self.replicates(side)
+            found.append(File(numbers, weights_of(side), row_numbers(side), *design))
         if not len(found[0].weights) or not len(found[1].weights):
             raise InputError("estimate_change needs records in both files.")
         return found[0], found[1]
@@ -267,20 +259,16 @@ class EstimateChange(Measure):
             if column not in released.columns:
                 raise ColumnNotFound([column], list(released.columns), "the release")
             codes = common_codes(original, released, column)
-            names = [*class_names(original, released, column), "missing"]
-            for code, name in enumerate(names):
-                old, new = codes.old == code, codes.new == code
-                if old.any() or new.any():
-                    yield self.group(column, name, old, new, files)
+            for name, old, new in classes_of_both(original, released, column, codes):
+                yield self.group(column, name, old, new, files)
         for column, limits in self.bands.items():
             edges = (np.array(limits), np.array(limits))
             yield from self.bins(column, edges, band_names(limits), files)
         if self.quantiles_of:
             column = self.quantiles_of
             limits_of = [quantile_limits(f, column, self.cuts) for f in files]
-            yield from self.bins(
-                column, (limits_of[0], limits_of[1]), share_names(self.cuts), files
-            )
+            edges = (limits_of[0], limits_of[1])
+            yield from self.bins(column, edges, share_names(self.cuts), files)
 
     def bins(
         self,
@@ -290,12 +278,8 @@ class EstimateChange(Measure):
         files: tuple[File, File],
     ) -> Iterator[Group]:
         """Yield the groups between limits, a group's lower limit within it."""
-        bins = [
-            np.where(
-                np.isnan(f.numbers[column]), -1, np.searchsorted(edge, f.numbers[column], "right")
-            )
-            for f, edge in zip(files, limits, strict=True)
-        ]
+        both = zip((f.numbers[column] for f in files), limits, strict=True)
+        bins = [np.where(np.isnan(x), -1, np.searchsorted(edge, x, "right")) for x, edge in both]
         for i, name in enumerate(names):
             yield self.group(column, name, bins[0] == i, bins[1] == i, files)
 
@@ -334,10 +318,10 @@ class EstimateChange(Measure):
             for share in self.quantiles
         }
         for name, estimate in every.items():
-            found = both(partial(estimate_column, column=column, estimate=estimate))
+            found = both(lambda f, inside, of=estimate: of(*f.values(column, inside)))  # type: ignore[misc]
             yield Row(column, name, group, counts, *found)
         if ratio:
-            above, below = (p.strip() for p in column.split("/"))
+            above, below = split_ratio(column)
             found = both(lambda f, inside: f.ratio(above, below, inside))
             yield Row(column, "ratio of totals", group, counts, *found)
 
@@ -346,11 +330,10 @@ class EstimateChange(Measure):
         percents = np.array([abs(r.percent) for r in rows])
         known = percents[np.isfinite(percents)]
         summary = {
-            "mean": float(known.mean()) if len(known) else math.nan,
+            "mean": mean_of(percents),
             "median": float(np.median(known)) if len(known) else math.nan,
             "largest": float(known.max()) if len(known) else math.nan,
         }
-        overlaps = [r.overlap for r in rows if math.isfinite(r.overlap)]
         pairs = [(r.old.value, r.new.value) for r in rows]
         both = [(a, b) for a, b in pairs if math.isfinite(a) and math.isfinite(b)]
         return EstimateChangeResult(
@@ -358,16 +341,14 @@ class EstimateChange(Measure):
             title="Change of estimates",
             value=summary[self.value],
             numbers={
-                "mean percent difference": summary["mean"],
-                "median percent difference": summary["median"],
-                "largest percent difference": summary["largest"],
-                "mean overlap of intervals": float(np.mean(overlaps)) if overlaps else math.nan,
+                **{f"{name} percent difference": v for name, v in summary.items()},
+                "mean overlap of intervals": mean_of(r.overlap for r in rows),
                 "estimates": len(rows),
                 "estimates without a percentage": int((~np.isfinite(percents)).sum()),
                 "records, original": len(files[0].weights),
                 "records, masked": len(files[1].weights),
             },
-            frame=nw.from_native(pa.Table.from_pylist([r.entry() for r in rows]), eager_only=True),
+            frame=as_frame(pa.Table.from_pylist([r.entry() for r in rows])),
             explanation=(
                 "Percent differences are 100 (original - masked) / original: negative where masking makes an estimate "
                 "larger. The summary is over their absolute values. Overlap 1 means that the 95 % intervals agree."
@@ -393,11 +374,9 @@ class EstimateChangeResult(Result):
         return percent_bars([r for r in self.rows if r.column == chosen], chosen)
 
 
-def estimate_column(
-    file: File, inside: Flags, *, column: str, estimate: Callable[[Floats, Floats], Estimate]
-) -> Estimate:
-    """Return an estimate of a column from some records."""
-    return estimate(*file.values(column, inside))
+def split_ratio(ratio: str) -> list[str]:
+    """Return the two columns of a ratio."""
+    return [p.strip() for p in ratio.split("/")]
 
 
 def quantile_limits(file: File, column: str, cuts: Sequence[float]) -> Floats:

@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import Pairs, pairs, weights_of
+from tacit.data.values import as_frame
 from tacit.errors import InputError
 from tacit.fields import ColumnNames, Secret
 from tacit.plot.chart import Chart
@@ -148,16 +147,13 @@ class EstimatePrecision(Measure):
             title=f"Precision of the {self.task} of {', '.join(self.columns)}",
             value=ratio if self.relative else utility,
             numbers=numbers,
-            frame=nw.from_native(
-                pa.table(
-                    {
-                        "file": ["original", "release"],
-                        "estimate": [old.value, new.value],
-                        "root_mse": [math.sqrt(old.variance), math.sqrt(error)],
-                        "utility": [unmasked, utility],
-                    }
-                ),
-                eager_only=True,
+            frame=as_frame(
+                {
+                    "file": ["original", "release"],
+                    "estimate": [old.value, new.value],
+                    "root_mse": [math.sqrt(old.variance), math.sqrt(error)],
+                    "utility": [unmasked, utility],
+                }
             ),
             explanation=(
                 "Utility is one over the mean squared error of the user's estimate. Equal to that of the original "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from tacit.data.microdata import Microdata
 from tacit.plot.chart import Chart
 from tacit.plot.families import grouped_bars
 from tacit.plot.parts import short_number
+from tacit.records.utility.matched import CommonCodes
 from tacit.stats.estimates import (
     Estimate,
     combine_imputations,
@@ -106,14 +107,9 @@ class Group:
     new: Flags
 
 
-@dataclass(frozen=True)
-class Row:
-    """One estimate from both files."""
+class Compared:
+    """An estimate from the original and from the masked file."""
 
-    column: str
-    statistic: str
-    group: Group
-    records: tuple[int, int]
     old: Estimate
     new: Estimate
 
@@ -123,9 +119,32 @@ class Row:
         return percent_difference(self.old.value, self.new.value)
 
     @property
+    def standardised(self) -> float:
+        """Return the difference in standard errors of the original."""
+        return standardised_difference(self.old, self.new)
+
+    @property
     def overlap(self) -> float:
-        """Return the overlap of the confidence intervals."""
+        """Return the overlap of the 95 % confidence intervals."""
         return interval_overlap(self.old, self.new)
+
+
+def mean_of(values: Iterable[float]) -> float:
+    """Return the mean of the finite ones."""
+    known = [v for v in values if math.isfinite(v)]
+    return float(np.mean(known)) if known else math.nan
+
+
+@dataclass(frozen=True)
+class Row(Compared):
+    """One estimate from both files."""
+
+    column: str
+    statistic: str
+    group: Group
+    records: tuple[int, int]
+    old: Estimate
+    new: Estimate
 
     def entry(self) -> dict[str, Any]:
         """Return the row as it stands in the frame."""
@@ -140,7 +159,7 @@ class Row:
             "masked": self.new.value,
             "percent difference": self.percent,
             "Duncan utility": duncan_utility(self.old.value, self.new.value),
-            "difference in standard errors": standardised_difference(self.old, self.new),
+            "difference in standard errors": self.standardised,
             "overlap of intervals": self.overlap,
         }
 
@@ -161,6 +180,16 @@ def percent_bars(rows: Sequence[Row], column: str) -> Chart:
 def group_label(group: Group) -> str:
     """Return a group's name with its column."""
     return ALL if group.column == ALL else f"{group.column} {group.label}"
+
+
+def classes_of_both(
+    original: Microdata, released: Microdata, column: str, codes: CommonCodes
+) -> Iterator[tuple[str, Flags, Flags]]:
+    """Yield the classes of a column that occur: name, and who is in it in either file."""
+    for code, name in enumerate([*class_names(original, released, column), "missing"]):
+        old, new = codes.old == code, codes.new == code
+        if old.any() or new.any():
+            yield name, old, new
 
 
 def class_names(original: Microdata, released: Microdata, column: str) -> list[str]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field, field_validator
@@ -16,12 +15,13 @@ from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, weights_of
+from tacit.data.values import as_frame
 from tacit.errors import InputError, InvalidParameter
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.lines import intervals
 from tacit.records.utility.matched import common_codes, is_numeric
-from tacit.records.utility.models.estimates import class_names
+from tacit.records.utility.models.estimates import Compared, class_names, mean_of
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -31,9 +31,7 @@ from tacit.stats.estimates import (
     Estimate,
     combine_imputations,
     duncan_utility,
-    interval_overlap,
     percent_difference,
-    standardised_difference,
 )
 from tacit.stats.regression import Family, fit
 
@@ -219,15 +217,8 @@ class RegressionChange(Measure):
                 raise InputError(
                     f"regression_change: the {label} file has too few complete records for {design.x.shape[1]} covariates."
                 )
-            fits.append(
-                fit(
-                    design.x[at],
-                    design.y[at],
-                    self.model,
-                    design.w[at],
-                    robust=design.weighted,
-                )
-            )
+            data = design.x[at], design.y[at], self.model, design.w[at]
+            fits.append(fit(*data, robust=design.weighted))
         aliased = np.any([f.aliased for f in fits], axis=0)
         separated = any(f.separated for f in fits)
         if len(fits) == 1:
@@ -272,7 +263,7 @@ class RegressionChange(Measure):
                 "records left out, masked": designs["masked"].skipped,
                 "separated": old.separated or new.separated,
             },
-            frame=nw.from_native(pa.Table.from_pylist([r.entry() for r in rows]), eager_only=True),
+            frame=as_frame(pa.Table.from_pylist([r.entry() for r in rows])),
             explanation=(
                 "Percent differences are 100 (original - masked) / original. A conclusion is kept when sign and "
                 "significance at 5 % are the same in both files. Overlap 1 means that the 95 % intervals agree."
@@ -311,27 +302,12 @@ class Fitted:
 
 
 @dataclass(frozen=True)
-class Coefficient:
+class Coefficient(Compared):
     """One coefficient from both files."""
 
     name: str
     old: Estimate
     new: Estimate
-
-    @property
-    def percent(self) -> float:
-        """Return the percent difference."""
-        return percent_difference(self.old.value, self.new.value)
-
-    @property
-    def standardised(self) -> float:
-        """Return the difference in standard errors of the original."""
-        return standardised_difference(self.old, self.new)
-
-    @property
-    def overlap(self) -> float:
-        """Return the overlap of the 95 % intervals."""
-        return interval_overlap(self.old, self.new)
 
     @property
     def agrees(self) -> bool:
@@ -394,9 +370,3 @@ def find_significant_sign(estimate: Estimate) -> int:
     """Return the sign of an estimate that is significant at 5 %, else 0."""
     far = abs(estimate.value) > Z95 * estimate.error
     return int(np.sign(estimate.value)) if far else 0
-
-
-def mean_of(values: Any) -> float:
-    """Return the mean of the finite ones."""
-    known = [v for v in values if math.isfinite(v)]
-    return float(np.mean(known)) if known else math.nan

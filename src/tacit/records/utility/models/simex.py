@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
@@ -16,7 +15,7 @@ from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.block import read_block
 from tacit.data.microdata import Microdata
-from tacit.data.values import not_numeric
+from tacit.data.values import as_frame, not_numeric
 from tacit.errors import Approximate, InputError, SdcError
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
@@ -134,32 +133,17 @@ class Simex(Measure):
                 stacklevel=4,
             )
         found = self.fitted(x, y, weights, ctx.rng)
-        naive = self.fitted(x, y, np.ones(len(y)), ctx.rng, noiseless=True).naive
+        naive = regression_estimator(y, np.ones(len(y)), self.model)(x)
         errors = self.standard_errors(x, y, weights, ctx)
         return self.result(found, naive, errors, len(y))
 
-    def fitted(
-        self,
-        x: Floats,
-        y: Floats,
-        weights: Floats,
-        rng: np.random.Generator,
-        *,
-        noiseless: bool = False,
-    ) -> SimexFit:
+    def fitted(self, x: Floats, y: Floats, weights: Floats, rng: np.random.Generator) -> SimexFit:
         """Return the corrected fit; without extrapolation when there is no noise."""
         noise = np.diag([self.noise.get(c, 0.0) for c in self.covariates])
-        if noiseless or not noise.any():
+        if not noise.any():
             estimate = regression_estimator(y, weights, self.model)(x)
-            grid = np.zeros(1)
-            return SimexFit(
-                grid,
-                estimate[None],
-                estimate,
-                estimate,
-                self.extrapolant,
-                np.zeros(len(estimate), dtype=bool),
-            )
+            kept, grid = np.zeros(len(estimate), dtype=bool), np.zeros(1)
+            return SimexFit(grid, estimate[None], estimate, estimate, self.extrapolant, kept)
         options: dict[str, Any] = {
             "rng": rng,
             "lambdas": self.lambdas,
@@ -187,6 +171,7 @@ class Simex(Measure):
         """Put the result together."""
         terms = ("(constant)", *self.covariates)
         shown = [float("nan")] * len(terms) if errors is None else errors.tolist()
+        spread = {} if errors is None else dict(zip(terms, shown, strict=True))
         frame = pa.table(
             {
                 "term": list(terms),
@@ -204,14 +189,10 @@ class Simex(Measure):
             numbers={
                 "records": n,
                 **{f"{t}": c for t, c in zip(terms, found.corrected.tolist(), strict=True)},
-                **(
-                    {f"{t}, standard error": e for t, e in zip(terms, shown, strict=True)}
-                    if errors is not None
-                    else {}
-                ),
+                **{f"{t}, standard error": e for t, e in spread.items()},
                 "largest correction of a slope": shift,
             },
-            frame=nw.from_native(frame, eager_only=True),
+            frame=as_frame(frame),
             explanation="The estimates that the data would give without the noise that was added and with the records that were left out; the value is the largest correction of a slope.",
             terms=terms,
             fit=found,
