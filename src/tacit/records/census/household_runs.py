@@ -35,14 +35,8 @@ FIRST, LAST = "__first__", "__last__"
 class BlockStart:
     """What a block must know of those before it.
 
-    Attributes
-    ----------
-    classes, before
-        The classes whose households begin in the block, and how many of each began in earlier blocks.
-    goes_on
-        True when the first record belongs to the last household of an earlier block.
-    number
-        That household's number in its class.
+    ``classes`` are those whose households begin in the block, ``before`` how many of each began in earlier blocks. The block
+    ``goes_on`` when its first record belongs to the last household of an earlier one, which has this ``number`` in its class.
     """
 
     classes: Ints
@@ -53,17 +47,7 @@ class BlockStart:
 
 @dataclass(frozen=True)
 class Runs:
-    """Households of a file by class of the geographic columns.
-
-    Attributes
-    ----------
-    index
-        The classes, ascending.
-    sizes
-        Households in each class.
-    starts
-        What each block must know.
-    """
+    """Households of a file by class of the geographic columns: the classes, their sizes, and what each block must know."""
 
     index: ClassIndex
     sizes: Ints

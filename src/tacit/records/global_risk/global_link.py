@@ -30,18 +30,10 @@ MASKED_ONLY, ORIGINAL_ONLY, BOTH = 1, 2, 3
 
 @dataclass(frozen=True)
 class JointCells:
-    """Distinct combinations of original and masked key values with their counts.
+    """Distinct combinations of original and masked key values, and the records in each.
 
-    Attributes
-    ----------
-    keys
-        The keys, in order.
-    original, masked
-        The coded keys of each file, one code per cell.
-    where
-        In which files the records of a cell stand.
-    n
-        Records in each cell.
+    ``original`` and ``masked`` are the coded keys of each file, one code per cell; ``where`` says in which files the
+    records of a cell stand.
     """
 
     keys: tuple[str, ...]

@@ -280,14 +280,8 @@ def default_kind(key: str, pairs: Pairs, original: Microdata) -> str:
 class Peak:
     """One measure at its maximum.
 
-    Attributes
-    ----------
-    value
-        The disclosure risk.
-    keys
-        The subset that maximises it; of several the largest, as a key without effect belongs to it.
-    ties
-        Every subset looked at that reaches the value.
+    ``keys`` is the subset that maximises it, of several the largest, as a key without effect belongs to it; ``ties`` has
+    every subset looked at that reaches the value.
     """
 
     value: float

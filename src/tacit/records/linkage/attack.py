@@ -169,23 +169,27 @@ class Attack:
 
     def correct(self, rule: Ties) -> Floats:
         """Return, by record, whether its link is correct; a chance under the rule ``expected``."""
-        if rule == "first":
-            found = (self.links.nearest == self.truth) & (self.truth >= 0)
-        elif self.pairing is not None and rule == "expected":
+        if self.pairing is not None and rule == "expected":
             return self.pairing.chance
-        elif self.pairing is not None and rule == "unique":
-            found = self.pairing.chance > 1 - SURE
-        elif rule == "unique":
-            found = self.hit & (self.links.ties == 1)
-        elif rule == "any":
-            found = self.hit
-        else:
-            return share_ties(self.hit, self.links)
-        return np.asarray(found, dtype=np.float64)
+        if self.pairing is not None and rule == "unique":
+            return np.asarray(self.pairing.chance > 1 - SURE, dtype=np.float64)
+        return _correct_links(self.links, self.truth, self.hit, rule)
 
     def count(self, rule: Ties) -> float:
         """Return the number of correct links."""
         return float(self.correct(rule).sum())
+
+
+def _correct_links(links: Links, truth: Ints, hit: Flags, rule: Ties) -> Floats:
+    """Return, by record, whether its own link is correct; a chance under the rule ``expected``."""
+    if rule == "expected":
+        return share_ties(hit, links)
+    found = {
+        "first": (links.nearest == truth) & (truth >= 0),
+        "unique": hit & (links.ties == 1),
+        "any": hit,
+    }
+    return np.asarray(found[rule], dtype=np.float64)
 
 
 # -- metrics -----------------------------------------------------------------------------------------

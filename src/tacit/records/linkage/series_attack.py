@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +9,13 @@ import numpy as np
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.events import side_by_side
-from tacit.records.linkage.attack import Files, Ties, make_standardised_metric
+from tacit.records.linkage.attack import Files, Ties, _correct_links, make_standardised_metric
 from tacit.records.linkage.attack import attack as point_attack
-from tacit.records.linkage.nearest import find_nearest_rows, tie_limit
+from tacit.records.linkage.nearest import Tick, find_nearest_rows, tie_limit
 from tacit.stats.series.distances import Distance, distances, euclidean_forms, finish_distances
 from tacit.stats.series.panel import Panel
 from tacit.stats.series.warping import KERNELS, TIE
 
-Tick = Callable[[str, float | None], None]
 WORKERS = 2
 #: Records linked between two looks at whether to stop.
 CHUNK = 32
@@ -172,16 +170,7 @@ class SeriesAttack:
 
     def correct(self, rule: Ties) -> Floats:
         """Return, by record, whether its link is correct; a chance under the rule ``expected``."""
-        match rule:
-            case "first":
-                found: Flags = (self.links.nearest == self.truth) & (self.truth >= 0)
-            case "unique":
-                found = self.hit & (self.links.ties == 1)
-            case "any":
-                found = self.hit
-            case _:
-                return np.where(self.hit, 1.0 / np.maximum(self.links.ties, 1), 0.0)
-        return np.asarray(found, dtype=np.float64)
+        return _correct_links(self.links, self.truth, self.hit, rule)
 
 
 def attack(

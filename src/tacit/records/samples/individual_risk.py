@@ -288,18 +288,10 @@ class IndividualRisk(Measure):
 
 @dataclass(frozen=True)
 class RiskOfCells:
-    """The cells of one quasi-identifier.
+    """The cells of one quasi-identifier, and the cell ``of`` each record.
 
-    Attributes
-    ----------
-    of
-        The cell of each record.
-    f, direct, population
-        Sample count, sum of weights, and the population count that the risk rests on.
-    p, risk
-        Share sampled and risk of each cell.
-    floored
-        Cells whose SPREE count lay below their records.
+    Of each cell: the sample count ``f``, the sum of weights ``direct``, the ``population`` count that the risk rests on, the
+    share sampled ``p``, the ``risk``, and whether its SPREE count lay below its records (``floored``).
     """
 
     name: str

@@ -23,7 +23,7 @@ from tacit.plot.chart import Chart
 from tacit.plot.lines import histogram
 from tacit.records.samples.frequency_risk import CellRisks, gamma_risk, poisson_risk
 from tacit.records.samples.local_choice import choose_hood, list_hoods
-from tacit.records.samples.local_counts import fit_around
+from tacit.records.samples.local_counts import Fitting, fit_around
 from tacit.records.samples.local_lattice import METRICS
 from tacit.records.samples.sample_models import (
     Fitted,
@@ -175,8 +175,7 @@ class SampleRisk(Measure):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns that are no keys, parameters that do not go together, no way to know the fraction."""
-        found = super().faults(data)
-        if found:
+        if found := super().faults(data):
             return found
         strange = [c for c in self.columns_named() if c not in data.keys]
         if strange:
@@ -294,18 +293,19 @@ class SampleRisk(Measure):
         ordinal = self.ordinal and [k for k in self.ordinal if k in table.keys]
         along = find_ordinal(table, ordinal)
         lattice = place_cells(table, along, self.positions, self.impossible)
-        how: dict[str, Any] = {
-            "outside": self.outside,
-            "lower": self.separated == "lower",
-            "scoring": self.optimiser == "fisher",
-        }
         hoods = self.hoods(along)
-        hood = hoods[0] if self.is_given else choose_hood(lattice, hoods, tick, **how)[0]
-        made = fit_local(table, lattice, hood, self.up_to, tick=tick, **how)
+        hood = hoods[0] if self.is_given else choose_hood(lattice, hoods, tick, **self.fitting)[0]
+        made = fit_local(table, lattice, hood, self.up_to, tick, **self.fitting)
         notes = made.notes if ordinal else (*made.notes, TAKEN)
         return replace(
             made, numbers={"ordinal keys": ", ".join(along), **made.numbers}, notes=notes
         )
+
+    @property
+    def fitting(self) -> Fitting:
+        """Return how the local model is fitted."""
+        lower, scoring = self.separated == "lower", self.optimiser == "fisher"
+        return {"outside": self.outside, "lower": lower, "scoring": scoring}
 
     @property
     def is_given(self) -> bool:
@@ -383,16 +383,9 @@ class SampleRisk(Measure):
         left = np.bincount(table.cell_of[~out], minlength=len(table.n)).astype(np.int64)
         lattice, hood = replace(fitted.lattice, n=left), fitted.hood
         alone = np.flatnonzero(table.uniques)
-        made = fit_around(
-            lattice,
-            lattice.places[alone],
-            lattice.group[alone],
-            hood.offsets(lattice.places.shape[1]),
-            hood.degree,
-            outside=self.outside,
-            lower=self.separated == "lower",
-            scoring=self.optimiser == "fisher",
-        )
+        here = lattice.places[alone], lattice.group[alone]
+        offsets = hood.offsets(lattice.places.shape[1])
+        made = fit_around(lattice, *here, offsets, hood.degree, **self.fitting)
         mu = made.mu * groups / (groups - 1)
         return gamma_risk(table.n[alone], mu, shapes_of(made), table.fraction[alone])
 

@@ -15,7 +15,6 @@ from tacit.data.margins import COUNT, check_agreement, columns_of, differ, place
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Coded, dense_ids, encode
 from tacit.errors import ColumnNotFound, InputError, RoleMissing
-from tacit.records.samples.fraction import population_size
 from tacit.stats.margins import fit_proportionally
 
 #: Weights within a cell that differ by more than this factor are told of.
@@ -26,26 +25,10 @@ VARIES = 3.0
 class SampleTable:
     """Records reduced to occupied cells.
 
-    Attributes
-    ----------
-    keys
-        The key columns.
-    values
-        The values of each key that occur, ascending; None stands for missing ones.
-    codes
-        One row per cell, one column per key: places in ``values``.
-    n, weight
-        Records and sum of weights of each cell.
-    fraction
-        The sampling fraction of each cell.
-    overall
-        The sampling fraction of the file.
-    cell_of
-        The cell of each record.
-    cluster
-        The household of each record, or its number where there are none.
-    notes
-        What there is to tell of the sampling fractions.
+    ``values`` are those of each key that occur, ascending, None for missing ones; ``codes`` has one row per cell and one
+    column per key, places in ``values``. Each cell has records ``n``, a sum of weights and a sampling ``fraction``, which is
+    ``overall`` in the file. Each record has a cell, a weight and a ``cluster``: its household, or its number where there are
+    none. ``notes`` say what there is to tell of the sampling fractions.
     """
 
     keys: tuple[str, ...]
@@ -263,3 +246,24 @@ def population_counts(table: SampleTable, register: Microdata) -> Ints:
     ids, number = dense_ids(both, list(table.sizes))
     counts = np.bincount(ids[len(table.n) :], minlength=number)
     return counts[ids[: len(table.n)]]
+
+
+# -- how the sample was drawn ----------------------------------------------------------------------
+
+
+def population_size(
+    kind: str, records: int, population: int | None, fraction: float | None
+) -> int | None:
+    """Return N from ``population`` or ``sampling_fraction``; None when neither was given."""
+    if population is not None and fraction is not None:
+        raise InputError(f"{kind}: give population= or sampling_fraction=, not both.")
+    if records == 0:
+        raise InputError(f"{kind}: there are no records.")
+    if fraction is not None:
+        return max(round(records / fraction), records)
+    if population is not None and population < records:
+        raise InputError(
+            f"{kind}: population = {population:,} is smaller than the file. "
+            "Give the number of people from whom the sample was drawn."
+        )
+    return population

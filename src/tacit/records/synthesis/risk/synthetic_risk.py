@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from tacit.arrays import Floats, Ints
 from tacit.context import Context
-from tacit.data.lined_up import Files, Side, line_up, nearest, pick, shared_columns
+from tacit.data.lined_up import Files, Side, line_up, nearest, pick
 from tacit.data.microdata import Microdata
 from tacit.fields import ColumnNames, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.synthesis.risk.attacks import Rate
+from tacit.records.synthesis.risk.attacks import Rate, SyntheticAttack, files_beside
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 
 
 @register
-class SyntheticRisk(Measure):
+class SyntheticRisk(SyntheticAttack):
     """Share of original uniques that synthetic records replicate, and how near records come to original ones.
 
     A record *replicates* an original one when it agrees with it on all ``columns`` (by default the keys). Counted are
@@ -53,14 +53,8 @@ class SyntheticRisk(Measure):
         default=2000, description="synthetic records whose distances are computed, at most"
     )
 
-    compares: ClassVar[bool] = True
-    takes_control: ClassVar[bool] = True
-    random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
-
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> SyntheticRiskResult:
-        beside = [other.original, *([other.control] if other.control is not None else [])]
-        shared = shared_columns(data, beside)
+        beside, shared = files_beside(data, other)
         keys = tuple(c for c in other.original.keys if c in shared)
         judged = self.columns or keys or shared
         files = line_up([data, *beside], tuple(dict.fromkeys([*judged, *shared])), self.kind)

@@ -22,12 +22,10 @@ from tacit.records.synthesis.sequential.regressions import (
     fit_numbers,
 )
 from tacit.records.synthesis.sequential.rules import add_up, holds
-from tacit.records.synthesis.sequential.strata import fit_strata
-from tacit.records.synthesis.sequential.trees import fit_leaves
-from tacit.records.synthesis.sequential.variables import Values, Variable, blank_copy
+from tacit.records.synthesis.sequential.trees import fit_leaves, fit_strata
+from tacit.records.synthesis.sequential.variables import Given, Values, Variable
 
 Way = Literal["cart", "logit", "multinomial", "linear", "spline", "count", "sample"]
-Given = list[tuple[Variable, Values]]
 State = dict[str, Values]
 T = TypeVar("T")
 Tick = Callable[[str, float | None], None]
@@ -44,22 +42,10 @@ LONG = 20_000
 
 @dataclass(frozen=True)
 class Step:
-    """How one column is drawn.
+    """How one column is drawn: by what model (``way``), and given which columns.
 
-    Attributes
-    ----------
-    column, way, predictors
-        The column, its model, and the columns that it is drawn given.
-    shared
-        True when all members of a household have one value.
-    settings
-        The structural values of this column.
-    forbid
-        Rules that must not hold once this column is drawn.
-    limits
-        Its range.
-    parts
-        The columns of which it is the sum; then nothing is drawn.
+    All members of a household have one value where it is ``shared``. ``settings`` are its structural values, ``forbid``
+    rules that must not hold once it is drawn, ``limits`` its range. The sum of ``parts`` is not drawn.
     """
 
     column: str
@@ -106,10 +92,7 @@ class Options:
 class ColumnModel:
     """The model of a column: of its state where numbers may be missing, and of its value.
 
-    Attributes
-    ----------
-    spike
-        A number that many records share and no normal distribution knows, such as a wage of 0: one more state.
+    A ``spike`` is a number that many records share and no normal distribution knows, such as a wage of 0: one more state.
     """
 
     variable: Variable
@@ -237,13 +220,9 @@ class Chain:
             return fit_leaves(
                 target, variable.size, given, leaf=options.leaf, smooth=options.smooth, rng=rng
             )
-        if way == "logit":
-            return fit_logit(target, given, name=step.column, degree=options.degree)
-        if way == "multinomial":
-            return fit_multinomial(target, given, name=step.column, degree=options.degree)
-        if way == "count":
-            return fit_counts(target, given, name=step.column, degree=options.degree)
-        return fit_numbers(target, given, kind=way, degree=options.degree)
+        if way in ("linear", "spline"):
+            return fit_numbers(target, given, kind=way, degree=options.degree)
+        return NAMED[way](target, given, name=step.column, degree=options.degree)
 
     def given(self, step: Step, group: str, state: State, rows: Ints | slice) -> Given:
         """Return the predictors of some records; for members those of the head of the household as well."""
@@ -268,9 +247,10 @@ class Chain:
 
     def draw(self, rng: np.random.Generator, tick: Tick) -> State:
         """Return one copy: all columns, those synthesised drawn anew."""
-        state = dict(self.original)
+        state, zeros = dict(self.original), np.zeros(self.n, dtype=np.int64)
         for step in self.steps:
-            state[step.column] = blank_copy(self.original[step.column])
+            x = self.original[step.column]
+            state[step.column] = Values(zeros, None if x.numbers is None else np.zeros(self.n))
         self.fill(state, None, rng, tick)
         return state
 
@@ -412,6 +392,14 @@ class Chain:
         decimals = [self.variables[p].decimals for p in step.parts]
         total = total if None in decimals else np.round(total, max(d or 0 for d in decimals)) + 0.0
         state[step.column] = Values(np.where(some, 0, 1).astype(np.int64), total)
+
+
+#: Models that name their column where they cannot be fitted to it.
+NAMED: Mapping[Way, Callable[..., Any]] = {
+    "logit": fit_logit,
+    "multinomial": fit_multinomial,
+    "count": fit_counts,
+}
 
 
 def find_spike(values: Values) -> float | None:
