@@ -20,26 +20,8 @@ from tacit.errors import SdcError, SdcWarning
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.linkage.attack import (
-    TIE_RULES,
-    Attack,
-    Direction,
-    Files,
-    TieRule,
-    attack,
-    best_of,
-    counts,
-    distance_standardised,
-    given_covariance,
-    make_pooled_metric,
-    make_standardised_metric,
-    polynomial,
-    projections,
-    radial,
-    self_trained,
-    true_covariance,
-    zero_covariance,
-)
+from tacit.records.linkage import attack as attacks
+from tacit.records.linkage.attack import TIE_RULES, Attack, Direction, Files, TieRule
 from tacit.records.linkage.linking import Known, count_disclosed_values, known_files
 from tacit.records.linkage.metrics import Metric, condition_number, dependent_columns
 from tacit.registry import register
@@ -172,7 +154,7 @@ class DistanceLinkage(Measure):
         )
         warn_dependent(known, self)
         found, rounds = self.attacks(known, ctx)
-        best = best_of(found, self.ties)
+        best = attacks.best_of(found, self.ties)
         return self.result(known, found, best, rounds, other.original, data)
 
     # -- the attacks -------------------------------------------------------------------------
@@ -184,7 +166,7 @@ class DistanceLinkage(Measure):
         for i, (name, metric) in enumerate(metrics.items()):
             ctx.tick(f"linking by {name}", i / len(metrics))
             found.append(
-                attack(
+                attacks.attack(
                     known.files,
                     metric,
                     name,
@@ -199,14 +181,14 @@ class DistanceLinkage(Measure):
         """Return the metrics to try by name, and the rounds of training."""
         files = known.files
         if self.metric == "euclidean":
-            return {"Euclidean distance": make_standardised_metric(files)}, []
+            return {"Euclidean distance": attacks.make_standardised_metric(files)}, []
         if self.metric == "distance_standardised":
             name = f"differences standardised over {self.pairing} pairs"
-            return {name: distance_standardised(files, self.pairing)}, []
+            return {name: attacks.distance_standardised(files, self.pairing)}, []
         if self.metric == "kernel" and self.kernel == "rbf":
-            return {"radial kernel": radial(files, gamma=self.gamma)}, []
+            return {"radial kernel": attacks.radial(files, gamma=self.gamma)}, []
         if self.metric == "kernel":
-            made = polynomial(files, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
+            made = attacks.polynomial(files, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
             return {f"kernel of degree {self.degree}": made}, []
         return self.readings(known, ctx)
 
@@ -216,17 +198,19 @@ class DistanceLinkage(Measure):
         if not isinstance(cross, str):
             at = [self.columns.index(c) for c in known.columns]
             given = np.array(cross, dtype=np.float64)[np.ix_(at, at)]
-            return {"Mahalanobis, given covariance": given_covariance(files, given)}, []
+            return {"Mahalanobis, given covariance": attacks.given_covariance(files, given)}, []
         found: dict[str, Metric] = {}
         rounds: list[float] = []
         if cross in ("projection", "strongest"):
-            found |= {f"Mahalanobis, {name}": m for name, m in projections(files).items()}
+            found |= {f"Mahalanobis, {name}": m for name, m in attacks.projections(files).items()}
         if cross in ("selftrain", "strongest"):
-            found["Mahalanobis, self-trained"], rounds = self_trained(files, self.rounds, ctx.tick)
+            found["Mahalanobis, self-trained"], rounds = attacks.self_trained(
+                files, self.rounds, ctx.tick
+            )
         if cross in ("zero", "strongest") or not (found or cross == "true"):
-            found["Mahalanobis, zero covariance"] = zero_covariance(files)
+            found["Mahalanobis, zero covariance"] = attacks.zero_covariance(files)
         if cross in ("true", "strongest"):
-            found[WORST_CASE] = true_covariance(files)
+            found[WORST_CASE] = attacks.true_covariance(files)
         return found, rounds
 
     # -- the result --------------------------------------------------------------------------
@@ -244,7 +228,7 @@ class DistanceLinkage(Measure):
         files = known.files
         n, correct = len(files.old), best.correct(self.ties)
         total = float(correct.sum())
-        tried = counts(found, self.ties)
+        tried = attacks.counts(found, self.ties)
         condition = condition_of(files)
         numbers: dict[str, Any] = {
             "records attacked": len(files.queries),
@@ -360,7 +344,7 @@ def link_frame(found: Attack, correct: Any) -> nw.DataFrame[Any]:
 def condition_of(files: Files) -> float:
     """Return the condition number of the columns' correlations; unknown with too few complete records."""
     try:
-        return condition_number(make_pooled_metric(files))
+        return condition_number(attacks.make_pooled_metric(files))
     except SdcError:
         return math.nan
 
@@ -369,7 +353,7 @@ def warn_dependent(known: Known, spec: DistanceLinkage) -> None:
     """Warn of columns that depend on each other, where the metric needs an inverse."""
     if spec.metric != "mahalanobis":
         return
-    found = [known.columns[i] for i in dependent_columns(make_pooled_metric(known.files))]
+    found = [known.columns[i] for i in dependent_columns(attacks.make_pooled_metric(known.files))]
     if found:
         warnings.warn(
             f"{spec.kind}: {format_columns(found)} depend on each other linearly; a pseudo-inverse was used",

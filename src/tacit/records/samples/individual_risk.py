@@ -18,7 +18,7 @@ from tacit.context import Context
 from tacit.data.margins import Totals, recode_totals
 from tacit.data.microdata import Microdata
 from tacit.data.values import not_numeric, read_numeric_column
-from tacit.engine.codes import Cells, Coded, dense_ids, wildcard_sizes
+from tacit.engine.codes import Cells, Coded, wildcard_sizes
 from tacit.errors import InputError, InvalidParameter, RoleMissing, SdcError, SdcWarning
 from tacit.fields import (
     ColumnName,
@@ -41,6 +41,7 @@ from tacit.records.samples.posterior import (
     largest_kept,
     share_sampled,
 )
+from tacit.records.samples.sample_table import order_cells, sum_by
 from tacit.records.samples.spree import Settings, Spree, association_of, estimate_populations
 from tacit.registry import register
 from tacit.result import Result
@@ -456,18 +457,10 @@ def record_cells(
 ) -> tuple[Cells, Ints]:
     """Return the cells of some keys in the order of their values, and the cell of each record."""
     coded = {k: data.codes(k) for k in keys}
-    ids, n_cells = dense_ids([c.codes for c in coded.values()], [c.size for c in coded.values()])
-    first = np.full(n_cells, len(ids), dtype=np.int64)
-    np.minimum.at(first, ids, np.arange(len(ids)))
-    order = np.lexsort([c.codes[first] for c in reversed(list(coded.values()))])
-    rank = np.empty(n_cells, dtype=np.int64)
-    rank[order] = np.arange(n_cells)
-    of = rank[ids]
-    n = np.bincount(of, minlength=n_cells).astype(np.int64)
-    weight = None
-    if weights is not None:
-        weight = np.bincount(of, weights=weights, minlength=n_cells).astype(np.float64)
-    at = first[order]
+    columns = list(coded.values())
+    of, at = order_cells([c.codes for c in columns], [c.size for c in columns])
+    n = np.bincount(of, minlength=len(at)).astype(np.int64)
+    weight = None if weights is None else sum_by(of, weights, len(at))
     return Cells({k: Coded(c.codes[at], c.values) for k, c in coded.items()}, n, weight), of
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -36,7 +36,12 @@ from tacit.records.samples.sample_models import (
     place_cells,
     shapes_of,
 )
-from tacit.records.samples.sample_table import SampleTable, population_counts, tabulate_sample
+from tacit.records.samples.sample_table import (
+    SampleTable,
+    population_counts,
+    tabulate_sample,
+    unknown_draw,
+)
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Role
@@ -175,47 +180,34 @@ class SampleRisk(Measure):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns that are no keys, parameters that do not go together, no way to know the fraction."""
-        if found := super().faults(data):
-            return found
+        return super().faults(data) or list(self.own_faults(data))
+
+    def own_faults(self, data: Microdata) -> Iterator[SdcError]:
+        """Yield what is wrong with these parameters for data that are complete."""
         strange = [c for c in self.columns_named() if c not in data.keys]
         if strange:
-            found.append(ColumnNotFound(strange, list(data.keys), "the keys"))
+            yield ColumnNotFound(strange, list(data.keys), "the keys")
         if self.weighting != "standard" and (self.model != "poisson" or data.weight is None):
-            found.append(
-                RoleMissing(
-                    f"{self.kind}: weighting={self.weighting!r} is a variant of model 'poisson' and needs a weight."
-                )
+            yield RoleMissing(
+                f"{self.kind}: weighting={self.weighting!r} is a variant of model 'poisson' and needs a weight."
             )
         if self.weighting != "standard" and self.terms == "stepwise":
-            found.append(
-                InputError(
-                    f"{self.kind}: the stepwise search counts records; leave weighting= at 'standard'."
-                )
+            yield InputError(
+                f"{self.kind}: the stepwise search counts records; leave weighting= at 'standard'."
             )
         if self.metric not in METRICS:
-            found.append(
-                InputError(
-                    f"{self.kind}: there is no metric {self.metric!r}; there are {', '.join(METRICS)}, and name_metric adds one."
-                )
+            yield InputError(
+                f"{self.kind}: there is no metric {self.metric!r}; there are {', '.join(METRICS)}, and name_metric adds one."
             )
         if self.reach is not None and self.radius is None:
-            found.append(InputError(f"{self.kind}: reach= needs radius= too."))
+            yield InputError(f"{self.kind}: reach= needs radius= too.")
         if self.jackknife and (self.jackknife == 1 or self.model == "argus"):
-            found.append(
-                InputError(
-                    f"{self.kind}: jackknife= is for models that are fitted, 'poisson' and 'negative_binomial', with at "
-                    "least 2 groups."
-                )
+            yield InputError(
+                f"{self.kind}: jackknife= is for models that are fitted, 'poisson' and 'negative_binomial', with at "
+                "least 2 groups."
             )
-        known = self.population or self.sampling_fraction or self.margins or data.weight
-        if not known:
-            found.append(
-                RoleMissing(
-                    f"{self.kind} needs to know how the sample was drawn: give population= or sampling_fraction=, "
-                    "or declare a weight with tacit.read(..., weight=...)."
-                )
-            )
-        return found
+        if not (self.population or self.sampling_fraction or self.margins or data.weight):
+            yield unknown_draw(self.kind)
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> SampleRiskResult:
         parts: dict[str, Part] = {}

@@ -88,20 +88,11 @@ def tabulate_sample(
     total = population_size(kind, table.num_rows, population, fraction)
     weights = None if data.weight is None else read_weights(table.column(data.weight), kind)
     if total is None and weights is None:
-        raise RoleMissing(
-            f"{kind} needs to know how the sample was drawn: give population= or sampling_fraction=, "
-            "or declare a weight with tacit.read(..., weight=...)."
-        )
+        raise unknown_draw(kind)
     coded = [close_up(encode(table.column(k))) for k in keys]
-    cell_of, number = dense_ids([c for c, _ in coded], [len(v) for _, v in coded])
-    first = np.zeros(number, dtype=np.int64)
-    first[cell_of[::-1]] = np.arange(len(cell_of))[::-1]
+    cell_of, first = order_cells([c for c, _ in coded], [len(v) for _, v in coded])
+    number = len(first)
     codes = np.stack([c[first] for c, _ in coded], axis=1).astype(np.int64)
-    # Cells in the order of their codes, so that nothing depends on the order of records.
-    order = np.lexsort(codes.T[::-1])
-    rank = np.empty(number, dtype=np.int64)
-    rank[order] = np.arange(number)
-    cell_of, codes = rank[cell_of], codes[order]
     n = np.bincount(cell_of, minlength=number)
     weight = None if weights is None else sum_by(cell_of, weights, number)
     if total is not None:
@@ -138,6 +129,28 @@ def tabulate_sample(
         record_weight=weights,
         cluster=np.arange(len(cell_of)) if household is None else household.astype(np.int64),
         notes=notes,
+    )
+
+
+def order_cells(columns: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, Ints]:
+    """Return the cell of each record and the first record of each cell.
+
+    Cells stand in the order of their codes, so that nothing depends on the order of records.
+    """
+    ids, number = dense_ids(columns, sizes)
+    first = np.zeros(number, dtype=np.int64)
+    first[ids[::-1]] = np.arange(len(ids))[::-1]
+    order = np.lexsort([c[first] for c in reversed(columns)])
+    rank = np.empty(number, dtype=np.int64)
+    rank[order] = np.arange(number)
+    return rank[ids], first[order]
+
+
+def unknown_draw(kind: str) -> RoleMissing:
+    """Return the refusal of a sample of which nobody said how it was drawn."""
+    return RoleMissing(
+        f"{kind} needs to know how the sample was drawn: give population= or sampling_fraction=, "
+        "or declare a weight with tacit.read(..., weight=...)."
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -210,67 +210,60 @@ class Parameters(Method):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns that cannot be synthesised, methods that do not fit, weights that are not there."""
-        found = super().faults(data)
-        if found:
-            return found
+        return super().faults(data) or list(self.own_faults(data, self.replaced(data)))
+
+    def own_faults(self, data: Microdata, replaced: tuple[str, ...]) -> Iterator[SdcError]:
+        """Yield what is wrong with synthesising these columns."""
         if data.copies is not None:
-            return [InputError("synthesise: the data hold copies already; synthesise the original")]
-        replaced = self.replaced(data)
-        fixed = {*data.identifiers, data.weight, data.household}
-        found += [
-            InputError(
-                f"synthesise: column {c!r} is an identifier, the weight or the household, and cannot be replaced. Drop it, or leave it as it is."
-            )
-            for c in replaced
-            if c in fixed
-        ]
-        if not replaced:
-            found.append(InputError("synthesise: there is no column to replace"))
-        if COPY in data.columns and self.copies > 1:
-            found.append(InputError(f"synthesise: column {COPY!r} exists already; rename it"))
-        ruled = [
-            *(c for s in self.rules for c in s.values), *self.sums, *self.ranges,
-            *self.methods, *self.predictors, *(c for m in self.margins for c in m),
-            *self.categories,
-        ]  # fmt: skip
-        found += [
-            InputError(
-                f"synthesise: column {c!r} has a rule, range, method, predictors or margin, and is not among the columns that are replaced"
-            )
-            for c in dict.fromkeys(ruled)
-            if c not in replaced
-        ]
-        schema = data.frame.collect_schema()
-        found += [
-            InputError(f"synthesise: column {c!r} does not hold numbers, and {what}")
-            for c, what in self.numbers_wanted(replaced)
-            if not schema[c].is_numeric()
-        ]
-        if (self.design or self.calibrate) and data.weight is None:
-            found.append(
-                RoleMissing(
-                    "synthesise: a design and totals are for weights, and the data declare none. Declare them with tacit.read(..., weight=...)."
+            yield InputError("synthesise: the data hold copies already; synthesise the original")
+            return
+        for c in replaced:
+            if c in {*data.identifiers, data.weight, data.household}:
+                yield InputError(
+                    f"synthesise: column {c!r} is an identifier, the weight or the household, and cannot be replaced. Drop it, or leave it as it is."
                 )
+        if not replaced:
+            yield InputError("synthesise: there is no column to replace")
+        if COPY in data.columns and self.copies > 1:
+            yield InputError(f"synthesise: column {COPY!r} exists already; rename it")
+        for c in dict.fromkeys(self.ruled()):
+            if c not in replaced:
+                yield InputError(
+                    f"synthesise: column {c!r} has a rule, range, method, predictors or margin, and is not among the columns that are replaced"
+                )
+        schema = data.frame.collect_schema()
+        for c, what in self.numbers_wanted(replaced):
+            if not schema[c].is_numeric():
+                yield InputError(f"synthesise: column {c!r} does not hold numbers, and {what}")
+        if (self.design or self.calibrate) and data.weight is None:
+            yield RoleMissing(
+                "synthesise: a design and totals are for weights, and the data declare none. Declare them with tacit.read(..., weight=...)."
             )
         if self.head is not None and data.household is None:
-            found.append(RoleMissing("synthesise: head needs households; declare household=..."))
-        kept = [c for c in data.columns if c not in replaced]
-        if self.rho is not None and kept:
-            found.append(
-                InputError(
-                    f"synthesise: rho covers the columns that are replaced, and {len(kept)} others would be released as they are. Drop them first."
-                )
-            )
+            yield RoleMissing("synthesise: head needs households; declare household=...")
         if self.rho is not None:
-            found += self.unlisted(data, replaced)
-            before = [a.kind for a in data.history if not leaves_out(a)]
-            if before:
-                found.append(
-                    InputError(
-                        f"synthesise: rho is for one record of the data as they are read, and {before[0]} before it may change or drop others for the sake of one. Synthesise first; what comes after it costs nothing."
-                    )
-                )
-        return found
+            yield from self.private_faults(data, replaced)
+
+    def ruled(self) -> Iterator[str]:
+        """Yield the columns that have a rule, range, method, predictors or margin."""
+        yield from (c for s in self.rules for c in s.values)
+        for part in (self.sums, self.ranges, self.methods, self.predictors, *self.margins):
+            yield from part
+        yield from self.categories
+
+    def private_faults(self, data: Microdata, replaced: tuple[str, ...]) -> Iterator[SdcError]:
+        """Yield what would tell more of a record than rho allows for."""
+        kept = [c for c in data.columns if c not in replaced]
+        if kept:
+            yield InputError(
+                f"synthesise: rho covers the columns that are replaced, and {len(kept)} others would be released as they are. Drop them first."
+            )
+        yield from self.unlisted(data, replaced)
+        before = [a.kind for a in data.history if not leaves_out(a)]
+        if before:
+            yield InputError(
+                f"synthesise: rho is for one record of the data as they are read, and {before[0]} before it may change or drop others for the sake of one. Synthesise first; what comes after it costs nothing."
+            )
 
     def unlisted(self, data: Microdata, replaced: Iterable[str]) -> Iterable[SdcError]:
         """Yield the columns of which categories or limits would have to be taken from the data."""
