@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,8 +121,7 @@ class GeographyThreshold(Method):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: codes that are no codes, files that cannot be read, no weight to estimate from."""
-        found = super().faults(data)
-        if found:
+        if found := super().faults(data):
             return found
         schema = data.frame.collect_schema()
         found += [
@@ -226,14 +226,9 @@ class GeographyThreshold(Method):
         )
 
 
-def known_depth(unit: Sequence[str | None]) -> int:
-    """Return how many codes of a unit are known before the first that is missing."""
-    return next((i for i, code in enumerate(unit) if code is None), len(unit))
-
-
 def cut(unit: tuple[str | None, ...]) -> Codes:
     """Return the codes of a unit up to the first that is missing."""
-    return unit[: known_depth(unit)]  # type: ignore[return-value]
+    return tuple(itertools.takewhile(lambda code: code is not None, unit))  # type: ignore[arg-type]
 
 
 def empty_units(geography: Geography) -> set[Codes]:

@@ -26,6 +26,7 @@ from tacit.engine.class_index import ClassIndex
 from tacit.engine.names import aggregate
 from tacit.engine.relational import N, count_rows
 from tacit.errors import InputError
+from tacit.records.swapping.swap import rank_in_group
 from tacit.reveal import MOST, reveal
 
 FIRST, LAST = "__first__", "__last__"
@@ -81,11 +82,8 @@ class Runs:
 def rank_by_class(classes: Ints) -> Ints:
     """Return 0, 1, ... for the places of each class, in order."""
     order = np.argsort(classes, kind="stable")
-    ordered = classes[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else ordered
-    rank = np.arange(len(ordered)) - np.repeat(starts, np.diff(np.r_[starts, len(ordered)]))
     found = np.empty(len(classes), dtype=np.int64)
-    found[order] = rank
+    found[order] = rank_in_group(classes[order])
     return found
 
 

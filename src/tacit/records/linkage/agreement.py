@@ -40,22 +40,13 @@ HELD, AT_ONCE = 1 << 21, 8
 
 @dataclass(frozen=True)
 class Comparison:
-    """How fields are compared.
+    """How fields are compared, in tuples by field.
 
-    Attributes
-    ----------
-    tolerances
-        By field, the differences up to which values agree, widest first; 0 for equality. A field's level
-        of agreement is the number of tolerances that the difference is within.
-    numeric
-        Which fields hold numbers, whose weight may be interpolated.
-    ranks
-        By field, what that number means as a level when there are further levels between; None where it is the
-        level itself.
-    tables
-        By field, levels of pairs of values; the higher one counts. None where there is no table.
-    tops
-        By field, the highest level, where it is not the number of tolerances.
+    ``tolerances`` are the differences up to which values agree, widest first, 0 for equality: a field's level of agreement is
+    the number of tolerances that the difference is within. The weight of ``numeric`` fields may be interpolated. ``ranks``
+    say what that number means as a level when there are further levels between, None where it is the level itself;
+    ``tables`` have levels of pairs of values, of which the higher one counts, and ``tops`` the highest level where it is not
+    the number of tolerances.
     """
 
     tolerances: tuple[tuple[float, ...], ...]
@@ -170,19 +161,10 @@ class Comparison:
 class Candidates:
     """The pairs to look at: each distinct query with a stretch of distinct targets.
 
-    Attributes
-    ----------
-    a, asked
-        The distinct queries, one column per field, and which query is which.
-    b, found
-        The distinct targets in the order of the stretches, one row per field, and which target is which.
-    order
-        The distinct target at each place of that order.
-    low, high
-        The stretch of each query.
-    ours, theirs
-        Blocks of queries (rows) and of targets (columns) under earlier rules: pairs of the same block were
-        looked at there.
+    ``a`` are the distinct queries, one column per field, and ``asked`` says which query is which; ``b`` are the distinct targets
+    in the order of the stretches, one row per field, and ``found`` says which target is which. ``order`` has the distinct
+    target at each place of that order, ``low`` and ``high`` the stretch of each query. Pairs of the same block of queries
+    (rows of ``ours``) and of targets (columns of ``theirs``) were looked at under an earlier rule.
     """
 
     a: Floats
@@ -424,16 +406,9 @@ def pattern_numbers(left: Floats, right: Floats, comparison: Comparison) -> Ints
 class Scores:
     """How differences and levels become weights.
 
-    Attributes
-    ----------
-    knots, slopes, top, stepwise
-        Fields that go by difference, see the kernels; nothing for the others.
-    comparison
-        How fields are compared.
-    weights
-        By field that goes by level, the weight of each; 0 behind the last.
-    bonus
-        By field, what each value adds to the weight of full agreement; None for nothing.
+    Fields that go by difference have ``knots``, ``slopes`` and ``top``, ``stepwise`` or not (see the kernels); those that go by
+    level have the ``weights`` of each, 0 behind the last. ``bonus`` is, by field, what each value adds to the weight of full
+    agreement; None for nothing.
     """
 
     knots: Floats

@@ -133,20 +133,17 @@ class ConditionalLinkage(Measure):
         """Put the result together."""
         n = len(share)
         rate, chance = float(share.mean()), 1.0 / n_masked
-        everyone = len(picked) == n
-        # One target tells nothing of how much targets differ.
-        few = len(picked) < 2
-        error = 0.0
-        if not everyone:
-            error = math.nan if few else float(probability.std(ddof=1) / np.sqrt(len(picked)))
         numbers: dict[str, Any] = {
             "share re-identified": rate,
             "by chance": chance,
             "times chance": rate / chance,
             "mean probability of the own record": float(probability.mean()),
         }
-        if not everyone:
-            numbers["standard error of that mean"] = error
+        error = 0.0
+        if len(picked) < n:
+            # One target tells nothing of how much targets differ.
+            spread = probability.std(ddof=1) if len(picked) > 1 else math.nan
+            error = numbers["standard error of that mean"] = float(spread / np.sqrt(len(picked)))
         numbers |= {"targets": n, "masked records": n_masked, "columns": len(columns)}
         own = np.full(n, np.nan)
         own[picked] = probability

@@ -39,23 +39,23 @@ def link_curve(links: Links, correct: Floats, n: int) -> nw.DataFrame[Any]:
 def link_frame(found: Attack, correct: Any, bounds: Zones) -> nw.DataFrame[Any]:
     """Return the links, one row per record: positions in the two files count from 0."""
     links = found.links
-    weight = -links.distance
-    zone = np.where(
-        weight >= bounds.upper, "link", np.where(weight <= bounds.lower, "no link", "possible")
-    )
-    table = pa.table(
-        {
-            "record": np.arange(len(links)),
-            "link": links.nearest,
-            "weight": weight,
-            "second": -links.second,
-            "ties": links.ties,
-            "correct": correct,
-            "parent": found.parent,
-            "zone": zone,
-        }
-    )
-    return nw.from_native(table, eager_only=True)
+    table = {
+        "record": np.arange(len(links)),
+        "link": links.nearest,
+        "weight": -links.distance,
+        "second": -links.second,
+        "ties": links.ties,
+        "correct": correct,
+        "parent": found.parent,
+        "zone": name_zones(-links.distance, bounds),
+    }
+    return nw.from_native(pa.table(table), eager_only=True)
+
+
+def name_zones(weight: Floats, bounds: Zones) -> Any:
+    """Return what pairs of some weights are by the decision rule."""
+    rest = np.where(weight <= bounds.lower, "no link", "possible")
+    return pa.array(np.where(weight >= bounds.upper, "link", rest))
 
 
 def pattern_frame(
@@ -64,7 +64,6 @@ def pattern_frame(
     """Return the patterns by decreasing weight."""
     order = bounds.order
     weight = model.pattern_weights(patterns.levels)[order]
-    above, below = weight >= bounds.upper, weight <= bounds.lower
     levels = patterns.levels[order]
     table = {c: pa.array(levels[:, f], mask=levels[:, f] < 0) for f, c in enumerate(columns)}
     table |= {
@@ -73,6 +72,6 @@ def pattern_frame(
         "probability": pa.array(model.posterior(levels)),
         "false_match": pa.array(bounds.false_match),
         "false_nonmatch": pa.array(bounds.false_nonmatch),
-        "zone": pa.array(np.where(above, "link", np.where(below, "no link", "possible"))),
+        "zone": name_zones(weight, bounds),
     }
     return nw.from_native(pa.table(table), eager_only=True)

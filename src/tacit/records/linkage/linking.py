@@ -142,30 +142,17 @@ def known_fields(
     """Return columns of any kind in both files; a missing value is NaN."""
     check_shared(columns, original, released)
     old, new = original.to_arrow(columns), released.to_arrow(columns)
-    numeric = shared_numeric(original, released)
-    linked = pairs(original, released, [c for c in columns if c in numeric], kind)
-    before, after, kinds = [], [], []
-    for c in columns:
-        is_number = c in numeric
-        pair = (
-            numbers_of(c, linked, columns, numeric) if is_number else code_both_files(old, new, c)
-        )
-        before.append(pair[0])
-        after.append(pair[1])
-        kinds.append(is_number)
-    files = Files(np.column_stack(before), np.column_stack(after), linked.old, linked.new)
+    shared = shared_numeric(original, released)
+    numeric = [c for c in columns if c in shared]
+    linked = pairs(original, released, numeric, kind)
+    both = dict(zip(numeric, zip(linked.before.T, linked.after.T, strict=True), strict=True))
+    found = [both.get(c) or code_both_files(old, new, c) for c in columns]
+    before, after = (np.column_stack(side) for side in zip(*found, strict=True))
+    files = Files(before, after, linked.old, linked.new)
     if min(len(files.original), len(files.released), len(files.old)) < 2:
         raise InputError(f"{kind} needs at least two records that are in original and release")
     check_values(files, columns, kind, missing=True)
-    return Fields(tuple(columns), tuple(kinds), files)
-
-
-def numbers_of(
-    column: str, linked: Pairs, columns: Sequence[str], numeric: Sequence[str]
-) -> tuple[Floats, Floats]:
-    """Return a numeric column of both files."""
-    at = [c for c in columns if c in numeric].index(column)
-    return linked.before[:, at], linked.after[:, at]
+    return Fields(tuple(columns), tuple(c in numeric for c in columns), files)
 
 
 def code_both_files(old: pa.Table, new: pa.Table, column: str) -> tuple[Floats, Floats]:

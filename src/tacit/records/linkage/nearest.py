@@ -34,18 +34,10 @@ def ignore_progress(_message: str, _share: float | None) -> None:
 
 @dataclass(frozen=True)
 class Links:
-    """The nearest record of a file for each record of another one.
+    """The nearest record of a file for each record of another one, the first of equally near ones; -1 when there is none.
 
-    Attributes
-    ----------
-    nearest
-        Its position, the lowest one when several are equally near; -1 when there is none.
-    distance
-        Its squared distance.
-    second
-        The squared distance of the next record; that of a tied one is the same.
-    ties
-        How many records are equally near.
+    ``distance`` and ``second`` are the squared distances of it and of the next record, which is that of a tied one the same;
+    ``ties`` counts the records that are equally near.
     """
 
     nearest: Ints

@@ -188,8 +188,7 @@ class Reidentification(Measure):
         if self.records is not None and self.records < len(original):
             chosen = np.sort(ctx.rng.choice(len(original), self.records, replace=False))
             original = original.take(chosen)
-        findings: list[Finding] = []
-        not_run: list[NotRun] = []
+        found: list[Finding | NotRun] = []
         notes: list[str] = []
         quiet = replace(ctx, work=ctx.work.quiet())
         grid = [(who, what) for what in self.knowledge(columns) for who in self.attackers]
@@ -197,12 +196,10 @@ class Reidentification(Measure):
             ctx.tick(f"{who}, knowing {what.name}", i / len(grid))
             with warnings.catch_warnings(record=True) as heard:
                 warnings.simplefilter("always", SdcWarning)
-                found = run_attack(who, what, Files(what.columns, original, data, quiet))
+                found.append(run_attack(who, what, Files(what.columns, original, data, quiet)))
             notes += [str(w.message) for w in heard if issubclass(w.category, SdcWarning)]
-            if isinstance(found, Finding):
-                findings.append(found)
-            else:
-                not_run.append(found)
+        findings = [f for f in found if isinstance(f, Finding)]
+        not_run = [f for f in found if isinstance(f, NotRun)]
         if not any(f.identity for f in findings):
             reasons = list(dict.fromkeys(a.reason for a in not_run if a.lowers))
             raise InputError(
@@ -210,7 +207,8 @@ class Reidentification(Measure):
                 + (" ".join(reasons) or "Name columns with numbers, or ")
                 + ("" if reasons else "attackers that compare text (exact, probabilistic).")
             )
-        warn_of_not_run(self.kind, not_run)
+        if missed := [a for a in not_run if a.lowers]:
+            warnings.warn(f"{self.kind}: {tell_not_run(missed)}", Approximate, stacklevel=4)
         return result_of(self.kind, findings, not_run, tuple(dict.fromkeys(notes)), len(original))
 
     def knowledge(self, columns: Sequence[str]) -> list[Knowledge]:
@@ -233,13 +231,6 @@ def run_attack(who: str, what: Knowledge, files: Files) -> Finding | NotRun:
     except InputError as error:
         return NotRun(who, what, str(error), isinstance(error, NothingToCompare))
     return Finding(who, what, correct, correct / n, 1.0 / targets)
-
-
-def warn_of_not_run(kind: str, not_run: Sequence[NotRun]) -> None:
-    """Warn of attacks that might have found more."""
-    missed = [a for a in not_run if a.lowers]
-    if missed:
-        warnings.warn(f"{kind}: {tell_not_run(missed)}", Approximate, stacklevel=5)
 
 
 def tell_not_run(missed: Sequence[NotRun]) -> str:

@@ -25,18 +25,10 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class SeriesLinks:
-    """The nearest record for each record.
+    """The nearest record for each record, the first of equally near ones.
 
-    Attributes
-    ----------
-    nearest
-        Its position, the lowest one when several are equally near.
-    distance, second
-        Its distance, and that of the next record (the same when they tie).
-    ties
-        How many records are equally near.
-    limit
-        The distance up to which a record ties with the nearest one.
+    ``distance`` and ``second`` are the distances of it and of the next record (the same when they tie), ``ties`` counts the
+    records that are equally near, up to the distance ``limit``.
     """
 
     nearest: Ints
@@ -152,17 +144,7 @@ def envelopes(b: Panel, length: int, reach: int) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class SeriesAttack:
-    """Links and the truth.
-
-    Attributes
-    ----------
-    links
-        The nearest record of each one.
-    truth
-        The own record, or -1.
-    hit
-        Whether the own record is the nearest one, or tied with it.
-    """
+    """Links and the truth: the own record, or -1, and whether it is the nearest one, or tied with it (``hit``)."""
 
     links: SeriesLinks
     truth: Ints

@@ -330,20 +330,11 @@ def explain_series_linkage(
 
 @dataclass(frozen=True)
 class Advice:
-    """What the series look like, and the distance that suits them.
+    """What the series look like, and the kind of distance that suits them; the ``sentence`` says it in words.
 
-    Attributes
-    ----------
-    monotone
-        Share of the series that go the more frequent way all along: rising or falling.
-    level_spread
-        Share of the variance of the values that lies between records, averaged over series.
-    equal_lengths
-        Whether each series has the same length in all records.
-    distance
-        The kind of distance.
-    sentence
-        All of this in words.
+    ``monotone`` is the share of the series that go the more frequent way all along: rising or falling; ``level_spread`` the
+    share of the variance of the values that lies between records, averaged over series. Of ``equal_lengths`` they are when
+    each has the same length in all records.
     """
 
     monotone: float

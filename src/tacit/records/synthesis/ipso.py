@@ -92,8 +92,7 @@ class Ipso(Method):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns without numbers, nothing to regress on."""
-        found = super().faults(data)
-        if found:
+        if found := super().faults(data):
             return found
         if not self.conditions(data):
             found.append(

@@ -31,6 +31,7 @@ from tacit.records.synthesis.sequential.sequence import (
     Options,
     State,
     Step,
+    Tick,
     in_threads,
     value_of,
 )
@@ -177,20 +178,20 @@ class Synthesise(Parameters):
         self, data: Microdata, variables: dict[str, Variable], original: State, ctx: Context
     ) -> Iterable[State]:
         """Yield the copies."""
-        replaced = self.replaced(data)
         unique = together.flag_uniques(data, self.record(data)) if self.unlike else None
         chain = self.chain(data, variables, original)
+
+        def again(state: State, redraw: together.Redraw, tick: Tick) -> State:
+            if unique is None:
+                return state
+            return together.avoid_replicas(state, original, unique, redraw, tick)
+
         if self.method in JOINT:
             draw = together.draw_possible(self.fit_together(data, variables, original, ctx), chain)
-            everyone = np.arange(len(original[replaced[0]]))
             for _ in range(self.copies):
                 state = dict(original)
-                draw(state, everyone)
-                yield (
-                    state
-                    if unique is None
-                    else together.avoid_replicas(state, original, unique, draw, ctx.tick)
-                )
+                draw(state, np.arange(chain.n))
+                yield again(state, draw, ctx.tick)
             return
         streams = [generator_of(s) for s in spawn_sequences(ctx.rng, self.copies)]
         done = 0
@@ -206,12 +207,7 @@ class Synthesise(Parameters):
 
             if self.proper:
                 chain.fit(rng, tick, resample=True)
-            state = chain.draw(rng, tick)
-            return (
-                state
-                if unique is None
-                else together.avoid_replicas(state, original, unique, redraw_rows, tick)
-            )
+            return again(chain.draw(rng, tick), redraw_rows, tick)
 
         if self.proper:
             yield from map(draw_copy, range(self.copies))

@@ -152,7 +152,11 @@ def fit_and_ask(name: str, files: Files, x: Floats, y: Floats, test: Side, seed:
     if not len(told):
         return np.full(len(test), y.mean() if files.numeric[-1] else most_common(y))
     few: Ints = np.array(
-        [i for i, j in enumerate(told) if not files.numeric[j] and side_size(files, j) <= 200]
+        [
+            i
+            for i, j in enumerate(told)
+            if not files.numeric[j] and max(s.x[:, j].max(initial=0.0) for s in files.sides) < 200
+        ]
     )
     model = learner(
         max_iter=100,
@@ -163,8 +167,3 @@ def fit_and_ask(name: str, files: Files, x: Floats, y: Floats, test: Side, seed:
     with threads.threadpool_limits(1, user_api="openmp"):
         model.fit(x[:, told], y)
         return np.asarray(model.predict(test.x[:, told]))
-
-
-def side_size(files: Files, j: int) -> int:
-    """Return the number of codes of a column."""
-    return int(max(s.x[:, j].max(initial=0.0) for s in files.sides)) + 1

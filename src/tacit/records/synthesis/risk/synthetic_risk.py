@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.lined_up import Files, Side, line_up, nearest, pick
 from tacit.data.microdata import Microdata
@@ -122,10 +122,10 @@ def count_replicas(
 ) -> tuple[dict[str, Any], tuple[tuple[str, int], ...]]:
     """Return how many records replicate original ones, and by the size of the original class."""
     synthetic, original = (np.nan_to_num(s.x[:, at], nan=-1e300) for s in files.sides[:2])
-    ids, n = number_rows(np.vstack([original, synthetic]))
-    own, made = ids[: len(original)], ids[len(original) :]
-    size = np.bincount(own, minlength=n)
-    hit = np.bincount(made, minlength=n) > 0
+    kinds, ids = np.unique(np.vstack([original, synthetic]), axis=0, return_inverse=True)
+    own, made = np.split(ids.ravel(), [len(original)])
+    size = np.bincount(own, minlength=len(kinds))
+    hit = np.bincount(made, minlength=len(kinds)) > 0
     of = size[made]
     uniques = int((size == 1).sum())
     replicated = int(((size == 1) & hit).sum())
@@ -151,18 +151,6 @@ def count_replicas(
         for name, low, high in limits
     ]
     return numbers, tuple(counts)
-
-
-def number_rows(x: Floats) -> tuple[Ints, int]:
-    """Return a number for each record, equal for equal records, and how many there are."""
-    ids = np.zeros(len(x), dtype=np.int64)
-    size = 1
-    for column in x.T:
-        _, code = np.unique(column, return_inverse=True)
-        _, ids = np.unique(ids * (int(code.max(initial=0)) + 1) + code.ravel(), return_inverse=True)
-        ids = ids.ravel()
-        size = int(ids.max(initial=0)) + 1
-    return ids, size
 
 
 def explain(numbers: Mapping[str, Any], columns: tuple[str, ...]) -> str:

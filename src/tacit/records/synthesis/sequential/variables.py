@@ -246,17 +246,12 @@ def from_numbers(numbers: Floats, ordinary: Flags, kind: pa.DataType) -> pa.Arra
         return pa.array(numbers, mask=~ordinary).cast(kind, safe=False)
     whole = np.rint(np.where(ordinary, numbers, 0.0)).astype(np.int64)
     if pa.types.is_integer(kind):
-        low = 0 if str(kind).startswith("u") else -(2 ** (kind.bit_width - 1))
-        whole = np.clip(whole, low, whole_limit(kind))
+        signed = not str(kind).startswith("u")
+        low = -(2 ** (kind.bit_width - 1)) if signed else 0
+        whole = np.clip(whole, low, min(2 ** (kind.bit_width - signed) - 1, 2**63 - 1))
         return pa.array(whole, mask=~ordinary).cast(kind)
     plain = pa.int32() if kind.bit_width == 32 else pa.int64()
     return pa.array(whole, mask=~ordinary).cast(plain).cast(kind)
-
-
-def whole_limit(kind: pa.DataType) -> int:
-    """Return the largest whole number of a type, within 64 bits."""
-    signed = not str(kind).startswith("u")
-    return int(min(2 ** (kind.bit_width - signed) - 1, 2**63 - 1))
 
 
 def special(value: Any, numbers: Floats, known: Flags) -> Flags | None:
