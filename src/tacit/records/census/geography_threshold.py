@@ -175,8 +175,7 @@ class GeographyThreshold(Method):
         geography = self.geography_of_file() or estimated(self.columns, units, cells)
         labels, told = geography.labels(self.threshold, self.residual)
         if self.threshold:
-            people = {codes for codes in geography.known() if codes} - empty_units(geography)
-            refuse_strangers(cut(u) for u in units if cut(u) not in people and cut(u))
+            refuse_strangers({cut(u) for u in units} - geography.inhabited())
         ctx.note(
             at_least=self.threshold,
             units=told,
@@ -229,15 +228,6 @@ class GeographyThreshold(Method):
 def cut(unit: tuple[str | None, ...]) -> Codes:
     """Return the codes of a unit up to the first that is missing."""
     return tuple(itertools.takewhile(lambda code: code is not None, unit))  # type: ignore[arg-type]
-
-
-def empty_units(geography: Geography) -> set[Codes]:
-    """Return the units in which nobody lives."""
-    found: set[Codes] = set()
-    for depth in range(1, len(geography.columns) + 1):
-        for parent, children in geography.children(depth).items():
-            found |= {(*parent, code) for code, n in children.items() if not n}
-    return found
 
 
 def estimated(
@@ -336,10 +326,8 @@ class Geography:
             for parent, children in self.children(depth).items():
                 codes = sorted(children)
                 counts = np.array([children[c] for c in codes], dtype=np.int64)
-                if parent in hidden:
-                    shown = merged = np.zeros(len(codes), dtype=bool)
-                elif not parent and whole < at_least:
-                    # Nothing in the country is large enough; its name alone is no secret.
+                if parent in hidden or (not parent and whole < at_least):
+                    # Where nothing in the country is large enough, its name alone is no secret.
                     shown = merged = np.zeros(len(codes), dtype=bool)
                 else:
                     shown, merged = protect_residual(counts, at_least)
@@ -367,9 +355,10 @@ class Geography:
             below[codes[depth - 1]] = below.get(codes[depth - 1], 0) + n
         return found
 
-    def known(self) -> set[Codes]:
-        """Return the codes of all units of all levels."""
-        return {codes[:i] for codes in self.inhabitants for i in range(len(self.columns) + 1)}
+    def inhabited(self) -> set[Codes]:
+        """Return the codes of the units of all levels in which somebody lives, the whole country among them."""
+        people = [codes for codes, n in self.inhabitants.items() if n]
+        return {(), *(codes[:i] for codes in people for i in range(1, len(codes) + 1))}
 
 
 # -- reading -------------------------------------------------------------------------------------------

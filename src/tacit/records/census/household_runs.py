@@ -7,7 +7,7 @@ sort of the file by geography would have, without sorting anything. A second pas
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,12 +89,16 @@ def rank_by_class(classes: Ints) -> Ints:
 
 def opens_household(ids: pa.ChunkedArray) -> Flags:
     """Return which records begin another household than the record before them has; the first always does."""
-    n = len(ids)
-    new = np.ones(n, dtype=bool)
-    if n > 1:
-        differs = pc.fill_null(pc.not_equal(ids.slice(1), ids.slice(0, n - 1)), True)
-        new[1:] = differs.to_numpy(zero_copy_only=False)
-    return new
+    differs = compare_next(pc.not_equal, ids, ids, unknown=True)
+    return np.concatenate([np.ones(min(len(ids), 1), dtype=bool), differs])
+
+
+def compare_next(
+    compare: Callable[..., Any], one: pa.ChunkedArray, other: pa.ChunkedArray, *, unknown: bool
+) -> Flags:
+    """Return how each entry of one column but the first compares with the entry before it of another."""
+    found = compare(one.slice(1), other.slice(0, max(len(one) - 1, 0)))
+    return np.asarray(pc.fill_null(found, unknown).to_numpy(zero_copy_only=False), dtype=bool)
 
 
 def scan_households(
@@ -132,7 +136,7 @@ def scan_block(
     begins = np.flatnonzero(new)
     found, counts = np.unique(classes[begins], return_counts=True)
     torn = int(np.count_nonzero((classes[1:] != classes[:-1]) & ~new[1:]))
-    rises = pc.fill_null(pc.less_equal(ids.slice(0, len(ids) - 1), ids.slice(1)), False)
+    rises = compare_next(pc.greater_equal, ids, ids, unknown=False)
     # Taken, not sliced: a slice would keep the whole block in memory.
     first, last = pa.array([0]), pa.array([len(ids) - 1])
     edges = pa.table(
@@ -142,7 +146,7 @@ def scan_block(
         "block": block,
         "lacking": int(ids.null_count),
         "torn": torn,
-        "rising": bool(pc.all(rises, min_count=0).as_py()),
+        "rising": bool(rises.all()),
         "classes": found.tolist(),
         "counts": counts.tolist(),
         "runs": len(begins),
@@ -160,8 +164,10 @@ def join_blocks(
     kind: str,
 ) -> Runs | None:
     """Put the counts of blocks together."""
-    goes_on = follows(edges)
-    rising = all(t["rising"] for t in tallies) and rises_between(edges)
+    follows = compare_next(pc.equal, edges.column(FIRST), edges.column(LAST), unknown=False)
+    goes_on = [False, *follows]
+    between = compare_next(pc.greater_equal, edges.column(FIRST), edges.column(LAST), unknown=False)
+    rising = all(t["rising"] for t in tallies) and bool(between.all())
     sizes = np.zeros(index.size, dtype=np.int64)
     starts: dict[int, BlockStart] = {}
     torn, number, last_class = False, 0, -1
@@ -182,23 +188,6 @@ def join_blocks(
     if not rising and count_households(data, home) != int(sizes.sum()):
         return None
     return Runs(index, sizes, starts)
-
-
-def follows(edges: pa.Table) -> Flags:
-    """Return for each block whether it begins with the household with which the one before ended."""
-    found = np.zeros(edges.num_rows, dtype=bool)
-    if edges.num_rows > 1:
-        same = pc.equal(edges.column(FIRST).slice(1), edges.column(LAST).slice(0, len(edges) - 1))
-        found[1:] = pc.fill_null(same, False).to_numpy(zero_copy_only=False)
-    return found
-
-
-def rises_between(edges: pa.Table) -> bool:
-    """Return True when no household number falls from one block to the next."""
-    if edges.num_rows < 2:
-        return True
-    rises = pc.less_equal(edges.column(LAST).slice(0, len(edges) - 1), edges.column(FIRST).slice(1))
-    return bool(pc.all(rises, min_count=0).as_py())
 
 
 def count_households(data: Microdata, home: str) -> int:

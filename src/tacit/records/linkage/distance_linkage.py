@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.block import format_columns
 from tacit.data.microdata import Microdata
@@ -22,7 +22,8 @@ from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.linkage import attack as attacks
 from tacit.records.linkage.attack import TIE_RULES, Attack, Direction, Files, TieRule
-from tacit.records.linkage.linking import Known, count_disclosed_values, known_files
+from tacit.records.linkage.link_curve import link_frame
+from tacit.records.linkage.linking import Fields, count_disclosed_values, known_files
 from tacit.records.linkage.metrics import Metric, condition_number, dependent_columns
 from tacit.registry import register
 from tacit.result import Result
@@ -159,7 +160,7 @@ class DistanceLinkage(Measure):
 
     # -- the attacks -------------------------------------------------------------------------
 
-    def attacks(self, known: Known, ctx: Context) -> tuple[list[Attack], list[float]]:
+    def attacks(self, known: Fields, ctx: Context) -> tuple[list[Attack], list[float]]:
         """Run each reading of the metric."""
         metrics, rounds = self.metrics(known, ctx)
         found = []
@@ -177,7 +178,7 @@ class DistanceLinkage(Measure):
             )
         return found, rounds
 
-    def metrics(self, known: Known, ctx: Context) -> tuple[dict[str, Metric], list[float]]:
+    def metrics(self, known: Fields, ctx: Context) -> tuple[dict[str, Metric], list[float]]:
         """Return the metrics to try by name, and the rounds of training."""
         files = known.files
         if self.metric == "euclidean":
@@ -192,7 +193,7 @@ class DistanceLinkage(Measure):
             return {f"kernel of degree {self.degree}": made}, []
         return self.readings(known, ctx)
 
-    def readings(self, known: Known, ctx: Context) -> tuple[dict[str, Metric], list[float]]:
+    def readings(self, known: Fields, ctx: Context) -> tuple[dict[str, Metric], list[float]]:
         """Return Mahalanobis metrics by reading of the covariance, and the rounds of training."""
         files, cross = known.files, self.cross_covariance
         if not isinstance(cross, str):
@@ -217,7 +218,7 @@ class DistanceLinkage(Measure):
 
     def result(
         self,
-        known: Known,
+        known: Fields,
         found: list[Attack],
         best: Attack,
         rounds: list[float],
@@ -256,7 +257,7 @@ class DistanceLinkage(Measure):
             title="Distance-based record linkage",
             value=total / n,
             numbers=numbers,
-            frame=link_frame(best, correct),
+            frame=frame_of_links(best, correct),
             explanation=explain_distance_linkage(self, best, total, n, condition),
             correct=total,
             share=total / n,
@@ -323,22 +324,14 @@ class DistanceLinkageResult(Result):
         )
 
 
-def link_frame(found: Attack, correct: Any) -> nw.DataFrame[Any]:
-    """Return the links, one row per record: positions in the two files count from 0."""
+def frame_of_links(found: Attack, correct: Floats) -> nw.DataFrame[Any]:
+    """Return the links by distance, not its square, and the chance that each is right where it was asked for."""
     links = found.links
     with np.errstate(invalid="ignore"):
-        columns: dict[str, Any] = {
-            "record": np.arange(len(links)),
-            "link": links.nearest,
-            "distance": np.sqrt(np.maximum(links.distance, 0.0)),
-            "second": np.sqrt(np.maximum(links.second, 0.0)),
-            "ties": links.ties,
-            "correct": correct,
-            "parent": found.parent,
-        }
-    if found.probability is not None:
-        columns["probability"] = found.probability
-    return nw.from_native(pa.table(columns), eager_only=True)
+        pairs = (("distance", links.distance), ("second", links.second))
+        measured = {name: np.sqrt(np.maximum(squared, 0.0)) for name, squared in pairs}
+    more = {} if found.probability is None else {"probability": found.probability}
+    return link_frame(links, measured, correct, parent=found.parent, **more)
 
 
 def condition_of(files: Files) -> float:
@@ -349,7 +342,7 @@ def condition_of(files: Files) -> float:
         return math.nan
 
 
-def warn_dependent(known: Known, spec: DistanceLinkage) -> None:
+def warn_dependent(known: Fields, spec: DistanceLinkage) -> None:
     """Warn of columns that depend on each other, where the metric needs an inverse."""
     if spec.metric != "mahalanobis":
         return

@@ -26,10 +26,11 @@ class NothingToCompare(InputError):
 
 
 @dataclass(frozen=True)
-class Known:
-    """Two files on the columns that an intruder knows."""
+class Fields:
+    """Columns of both files as numbers: numeric ones as they are, others as codes of equal values."""
 
     columns: tuple[str, ...]
+    numeric: tuple[bool, ...]
     files: Files
 
 
@@ -57,7 +58,7 @@ def known_files(
     block: Sequence[str],
     direction: Direction,
     missing: bool,
-) -> Known:
+) -> Fields:
     """Return the numbers of both files on the columns known, by default those that were changed.
 
     Constant columns are left out with a warning. Links stay within records equal on ``block``.
@@ -85,7 +86,7 @@ def known_files(
         block_numbers(original, released, block, kind) if block else None,
     )
     check_values(files, known, kind, missing=missing)
-    return without_constants(Known(known, files), kind)
+    return without_constants(Fields(known, (True,) * len(known), files), kind)
 
 
 def check_values(files: Files, columns: Sequence[str], kind: str, *, missing: bool) -> None:
@@ -104,7 +105,7 @@ def check_values(files: Files, columns: Sequence[str], kind: str, *, missing: bo
         )
 
 
-def without_constants(known: Known, kind: str) -> Known:
+def without_constants(known: Fields, kind: str) -> Fields:
     """Return the files without columns that are constant in one of them."""
     files = known.files
     spread = np.minimum(known_scale(files.original).spread, known_scale(files.released).spread)
@@ -121,19 +122,11 @@ def without_constants(known: Known, kind: str) -> Known:
         stacklevel=5,
     )
     at = np.flatnonzero(spread > 0)
-    return Known(tuple(known.columns[i] for i in at), files.columns(at))
+    columns = tuple(known.columns[i] for i in at)
+    return Fields(columns, (True,) * len(at), files.columns(at))
 
 
 # -- fields of any kind ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Fields:
-    """Columns of both files as numbers: numeric ones as they are, others as codes of equal values."""
-
-    columns: tuple[str, ...]
-    numeric: tuple[bool, ...]
-    files: Files
 
 
 def known_fields(

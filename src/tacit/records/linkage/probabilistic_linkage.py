@@ -42,7 +42,7 @@ from tacit.records.linkage.field_levels import (
     compare_fields,
     list_rule_columns,
 )
-from tacit.records.linkage.link_curve import link_curve, link_frame, pattern_frame
+from tacit.records.linkage.link_curve import link_curve, link_frame, name_zones, pattern_frame
 from tacit.records.linkage.linking import (
     Fields,
     block_numbers,
@@ -380,8 +380,11 @@ class ProbabilisticLinkage(Measure):
         files = fields.files
         n, correct = len(files.old), found.correct(self.ties)
         total = float(correct.sum())
-        bounds = zones(
-            model, patterns, self.false_match, self.false_nonmatch, blocked=bool(self.blocks)
+        links, bounds = (
+            found.links,
+            zones(
+                model, patterns, self.false_match, self.false_nonmatch, blocked=bool(self.blocks)
+            ),
         )
         weight = model.pattern_weights(patterns.levels)
         above, below = weight >= bounds.upper, weight <= bounds.lower
@@ -404,7 +407,7 @@ class ProbabilisticLinkage(Measure):
             numbers["pairings of the same weight averaged"] = found.pairing.drawn
             numbers["standard error of correct links"] = found.pairing.error
         if self.blocks:
-            numbers["records with a candidate"] = int((found.links.nearest >= 0).sum())
+            numbers["records with a candidate"] = int((links.nearest >= 0).sum())
         learnt = count_disclosed_values(original, data, files, correct)
         numbers |= {f"{c}: true values disclosed by correct links": v for c, v in learnt.items()}
         return ProbabilisticLinkageResult(
@@ -412,7 +415,13 @@ class ProbabilisticLinkage(Measure):
             title="Probabilistic record linkage",
             value=total / n,
             numbers=numbers,
-            frame=link_frame(found, correct, bounds),
+            frame=link_frame(
+                links,
+                {"weight": -links.distance, "second": -links.second},
+                correct,
+                parent=found.parent,
+                zone=name_zones(-links.distance, bounds),
+            ),
             explanation=self.explain(fields, total, n, patterns),
             correct=total,
             share=total / n,
@@ -423,7 +432,7 @@ class ProbabilisticLinkage(Measure):
             by_rule={rule: found.count(rule) for rule in TIE_RULES},
             any_parent=float(found.parent.sum()) / n,
             disclosed=learnt,
-            curve=link_curve(found.links, correct, n),
+            curve=link_curve(links, correct, n),
         )
 
     def explain(self, fields: Fields, total: float, n: int, patterns: Patterns) -> str:

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.arrays import Floats
@@ -22,6 +20,7 @@ from tacit.fields import ColumnNames, PositiveFloat
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.linkage.attack import TIE_RULES, TieRule
+from tacit.records.linkage.link_curve import link_frame
 from tacit.records.linkage.series_attack import SeriesAttack, attack, standard_attack
 from tacit.registry import register
 from tacit.result import Result
@@ -226,11 +225,11 @@ class SeriesLinkage(Measure):
     ) -> SeriesLinkageResult:
         """Put the result together."""
         n = int((found.truth >= 0).sum())
-        correct = found.correct(self.ties)
+        links, correct = found.links, found.correct(self.ties)
         total = float(correct.sum())
         standard = math.nan if usual is None else usual / n
         numbers: dict[str, Any] = {
-            "records attacked": len(found.links),
+            "records attacked": len(links),
             "of them in both files": n,
             "series": len(self.series),
             "distance": self.distance,
@@ -247,7 +246,7 @@ class SeriesLinkage(Measure):
             title="Linkage of time series",
             value=total / n,
             numbers=numbers,
-            frame=link_frame(found, correct),
+            frame=link_frame(links, {"distance": links.distance, "second": links.second}, correct),
             explanation=explain_series_linkage(self, total, n, standard, advice),
             correct=total,
             share=total / n,
@@ -296,20 +295,6 @@ class SeriesLinkageResult(Result):
             subtitle=f"{self.numbers['of them in both files']:,} records, {self.numbers['series']} series each",
             y="share of records",
         )
-
-
-def link_frame(found: SeriesAttack, correct: Floats) -> nw.DataFrame[Any]:
-    """Return the links, one row per record: positions in the two files count from 0."""
-    links = found.links
-    columns = {
-        "record": np.arange(len(links)),
-        "link": links.nearest,
-        "distance": links.distance,
-        "second": links.second,
-        "ties": links.ties,
-        "correct": correct,
-    }
-    return nw.from_native(pa.table(columns), eager_only=True)
 
 
 def explain_series_linkage(

@@ -410,14 +410,9 @@ class IndividualRiskResult(Result):
         yield self.plot()
         at = np.searchsorted(ENDS, self.risk - 1e-15)
         counts = np.bincount(np.minimum(at, len(ENDS) - 1), minlength=len(ENDS))
-        starts = (0.0, *ENDS)
         rows = [
-            (
-                f"{starts[i]:g}-{end:g}",
-                int(counts[i]),
-                self.limit is not None and starts[i] >= self.limit,
-            )
-            for i, end in enumerate(ENDS)
+            (f"{start:g}-{end:g}", n, self.limit is not None and start >= self.limit)
+            for start, end, n in zip((0.0, *ENDS[:-1]), ENDS, counts.tolist(), strict=True)
         ]
         yield columns(rows, title="Records by risk", x="risk of re-identification")
 

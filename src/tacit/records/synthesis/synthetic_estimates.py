@@ -108,18 +108,8 @@ class SyntheticEstimates(Measure):
         """Return the columns of numbers that are used."""
         models = {**self.regressions, **self.logits}
         covariates = [c for given in models.values() for c in given]
-        return tuple(
-            dict.fromkeys(
-                [
-                    *self.means,
-                    *self.totals,
-                    *self.shares,
-                    *self.regressions,
-                    *self.logits,
-                    *covariates,
-                ]
-            )
-        )
+        named = (*self.means, *self.totals, *self.shares, *models, *covariates)
+        return tuple(dict.fromkeys(named))
 
     def columns_named(self) -> tuple[str, ...]:
         """Return every column that a parameter names."""
@@ -161,21 +151,18 @@ class SyntheticEstimates(Measure):
         """Put the result together."""
         overlaps = np.array([r["overlap"] for r in rows])
         known = overlaps[np.isfinite(overlaps)]
-        said = (
-            f"Estimates of {m} copies combined by the rule for {way} synthesis."
-            if m > 1
-            else (
-                "One copy: its intervals leave out what the synthesis adds to the variance. Make several copies for valid ones."
-            )
-        )
+        mean, least = (float(known.mean()), float(known.min())) if len(known) else [math.nan] * 2
+        said = "One copy: its intervals leave out what the synthesis adds to the variance. Make several copies for valid ones."
+        if m > 1:
+            said = f"Estimates of {m} copies combined by the rule for {way} synthesis."
         return SyntheticEstimatesResult(
             kind=self.kind,
             title="Estimates from synthetic copies",
-            value=float(known.mean()) if len(known) else math.nan,
+            value=mean,
             numbers={
                 "estimates": len(rows),
-                "mean overlap of intervals": float(known.mean()) if len(known) else math.nan,
-                "smallest overlap": float(known.min()) if len(known) else math.nan,
+                "mean overlap of intervals": mean,
+                "smallest overlap": least,
                 "intervals that miss the original estimate": sum(
                     not r["synthetic from"] <= r["original"] <= r["synthetic to"] for r in rows
                 ),
