@@ -24,7 +24,7 @@ from tacit.numerics.streams import generator_of, spawn_sequences
 from tacit.records.samples.weights.calibrate import claim_totals
 from tacit.records.synthesis.sequential import rules, together
 from tacit.records.synthesis.sequential.margins import noise_of_margins
-from tacit.records.synthesis.sequential.parameters import COPY, JOINT, Parameters
+from tacit.records.synthesis.sequential.parameters import COPY, JOINT, SynthesisParameters
 from tacit.records.synthesis.sequential.sequence import (
     Chain,
     Homes,
@@ -49,7 +49,7 @@ DETERMINED = 0.9
 
 
 @register
-class Synthesise(Parameters):
+class Synthesise(SynthesisParameters):
     """Replace columns by synthetic values, drawn from models fitted to the original records.
 
     Columns are drawn one after the other, each given those left alone and those drawn before it: f(y1 | x),
@@ -187,7 +187,7 @@ class Synthesise(Parameters):
             return together.avoid_replicas(state, original, unique, redraw, tick)
 
         if self.method in JOINT:
-            draw = together.draw_possible(self.fit_together(data, variables, original, ctx), chain)
+            draw = together.fit_together(self, data, chain, ctx)
             for _ in range(self.copies):
                 state = dict(original)
                 draw(state, np.arange(chain.n))
@@ -216,26 +216,6 @@ class Synthesise(Parameters):
         for state in in_threads(draw_copy, self.copies, chain.n):
             done += 1
             yield state
-
-    def fit_together(
-        self, data: Microdata, variables: dict[str, Variable], original: State, ctx: Context
-    ) -> together.Redraw:
-        """Fit the model of all columns together."""
-        replaced = [c for c in self.replaced(data) if c not in self.sums]
-        ctx.tick("fitting", 0.0)
-        if self.method == "copula":
-            given = [c for c in variables if c not in replaced and c not in self.sums]
-            return together.draw_copula(
-                replaced, given, variables, original, smooth=self.smooth, rng=ctx.rng
-            )
-        redraw, table = together.draw_margins(
-            replaced, self.tables(data), variables, original,
-            bins=self.bins, ranges=self.ranges, rho=self.rho, rng=ctx.rng,
-        )  # fmt: skip
-        ctx.note(cells=len(table.shares), margins=len(self.tables(data)))
-        if self.rho is not None:
-            ctx.note(rho=self.rho, sigma=table.sigma)
-        return redraw
 
     def chain(self, data: Microdata, variables: dict[str, Variable], original: State) -> Chain:
         """Return the sequence of columns with their predictors and rules."""

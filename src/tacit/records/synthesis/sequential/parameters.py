@@ -30,7 +30,7 @@ OF_NUMBERS = ("linear", "spline", "count")
 COPY = "_copy"
 
 
-class Parameters(Method):
+class SynthesisParameters(Method):
     """The parameters of a synthesis."""
 
     columns: ColumnNames | None = Field(

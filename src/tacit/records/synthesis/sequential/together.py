@@ -7,85 +7,40 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from tacit.arrays import Flags, Ints
+from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.record_hash import find_uniques
 from tacit.errors import LimitReached
 from tacit.records.synthesis.sequential.copula import fit_copula
-from tacit.records.synthesis.sequential.margins import Fitted, bin_column, fit_margins
+from tacit.records.synthesis.sequential.margins import bin_column, fit_margins
+from tacit.records.synthesis.sequential.parameters import SynthesisParameters
 from tacit.records.synthesis.sequential.sequence import Chain, State, Tick
 from tacit.records.synthesis.sequential.variables import Values, Variable
 
 #: Rounds of drawing again what repeats an original record.
 ROUNDS = 100
-Ranges = Mapping[str, tuple[float | None, float | None]]
 #: Draws the columns of some records anew, in place.
 Redraw = Callable[[State, Ints], None]
+#: Returns new values of the columns for some records.
+Draw = Callable[[Ints], list[Values]]
 #: Rounds of drawing again what is out of range or forbidden.
 TRIES = 200
 
 
-def draw_copula(
-    replaced: Sequence[str],
-    given: Sequence[str],
-    variables: Mapping[str, Variable],
-    original: State,
-    *,
-    smooth: bool,
-    rng: np.random.Generator,
-) -> Redraw:
-    """Fit a copula; return what draws records from it."""
-    pairs = [(variables[c], original[c]) for c in replaced]
-    alone = [(variables[c], original[c]) for c in given]
-    model = fit_copula(pairs, alone)
+def fit_together(spec: SynthesisParameters, data: Microdata, chain: Chain, ctx: Context) -> Redraw:
+    """Fit the model of all columns together; return what draws records from it until all keep the rules.
+
+    Values that rules and sums set are set after each draw.
+    """
+    replaced = [c for c in spec.replaced(data) if c not in spec.sums]
+    ctx.tick("fitting", 0.0)
+    fit = fit_to_copula if spec.method == "copula" else fit_to_margins
+    draw = fit(spec, data, replaced, chain, ctx)
 
     def redraw(state: State, rows: Ints) -> None:
-        here = [(v, x.take(rows)) for v, x in alone]
-        for c, new in zip(
-            replaced, model.draw(here, len(rows), smooth=smooth, rng=rng), strict=True
-        ):
-            state[c] = state[c].put(rows, tidy(variables[c], new))
-
-    return redraw
-
-
-def draw_margins(
-    replaced: Sequence[str],
-    tables: Sequence[Sequence[str]],
-    variables: Mapping[str, Variable],
-    original: State,
-    *,
-    bins: int,
-    ranges: Ranges,
-    rho: float | None,
-    rng: np.random.Generator,
-) -> tuple[Redraw, Fitted]:
-    """Fit a table to margins; return what draws records from it, and the table."""
-    binned = [
-        bin_column(
-            variables[c],
-            original[c],
-            bins=bins,
-            limits=ranges.get(c, (None, None)),
-            private=rho is not None,
-        )
-        for c in replaced
-    ]
-    place = {c: j for j, c in enumerate(replaced)}
-    model = fit_margins(binned, [[place[c] for c in t] for t in tables], rho=rho, rng=rng)
-
-    def redraw(state: State, rows: Ints) -> None:
-        for c, new in zip(replaced, model.draw(len(rows), rng), strict=True):
-            state[c] = state[c].put(rows, new)
-
-    return redraw, model
-
-
-def draw_possible(redraw: Redraw, chain: Chain) -> Redraw:
-    """Return what draws records until all keep the rules: values that rules and sums set are set after each draw."""
-
-    def draw(state: State, rows: Ints) -> None:
         for _ in range(TRIES):
-            redraw(state, rows)
+            for c, new in zip(replaced, draw(rows), strict=True):
+                state[c] = state[c].put(rows, new)
             chain.settle_all(state)
             rows = chain.broken(state, rows)
             if not len(rows):
@@ -94,7 +49,42 @@ def draw_possible(redraw: Redraw, chain: Chain) -> Redraw:
             f"synthesise: {len(rows):,} records could not be drawn within the ranges and without forbidden combinations in {TRIES} attempts. Use cart, which learns them."
         )
 
+    return redraw
+
+
+def fit_to_copula(
+    spec: SynthesisParameters, data: Microdata, replaced: Sequence[str], chain: Chain, ctx: Context
+) -> Draw:
+    """Fit a copula of the columns replaced, given those left alone."""
+    del data
+    pairs = {c: (chain.variables[c], chain.original[c]) for c in chain.variables}
+    alone = [pairs[c] for c in pairs if c not in replaced and c not in spec.sums]
+    model = fit_copula([pairs[c] for c in replaced], alone)
+
+    def draw(rows: Ints) -> list[Values]:
+        here = [(v, x.take(rows)) for v, x in alone]
+        drawn = model.draw(here, len(rows), smooth=spec.smooth, rng=ctx.rng)
+        return [tidy(pairs[c][0], new) for c, new in zip(replaced, drawn, strict=True)]
+
     return draw
+
+
+def fit_to_margins(
+    spec: SynthesisParameters, data: Microdata, replaced: Sequence[str], chain: Chain, ctx: Context
+) -> Draw:
+    """Fit a table of the columns replaced to its margins."""
+    tables, private = spec.tables(data), spec.rho is not None
+    binned = []
+    for c in replaced:
+        limits = spec.ranges.get(c, (None, None))
+        column = chain.variables[c], chain.original[c]
+        binned.append(bin_column(*column, bins=spec.bins, limits=limits, private=private))
+    margins = [[replaced.index(c) for c in table] for table in tables]
+    model = fit_margins(binned, margins, rho=spec.rho, rng=ctx.rng)
+    ctx.note(cells=len(model.shares), margins=len(tables))
+    if private:
+        ctx.note(rho=spec.rho, sigma=model.sigma)
+    return lambda rows: model.draw(len(rows), ctx.rng)
 
 
 def tidy(variable: Variable, values: Values) -> Values:

@@ -16,17 +16,19 @@ from tacit.data.values import read_numeric_column
 from tacit.errors import DisclosureRefused, WeakProtection
 from tacit.records.samples.weights.calibrate import Calibrate
 from tacit.records.samples.weights.design import Design, copy_weights, recalculate
-from tacit.records.synthesis.sequential.parameters import Parameters
+from tacit.records.synthesis.sequential.parameters import SynthesisParameters
 
 
-def plan_of_sample(spec: Parameters, data: Microdata) -> Design | None:
+def plan_of_sample(spec: SynthesisParameters, data: Microdata) -> Design | None:
     """Return the design: the one given, or strata where they are declared."""
     if spec.design is not None or data.stratum is None:
         return spec.design
     return Design(kind="stratified", columns=(data.stratum,))
 
 
-def check_old_weights(spec: Parameters, data: Microdata, replaced: tuple[str, ...]) -> None:
+def check_old_weights(
+    spec: SynthesisParameters, data: Microdata, replaced: tuple[str, ...]
+) -> None:
     """Refuse old weights that tell a size which was replaced; warn where nobody said what weights are made of."""
     if data.weight is None:
         return
@@ -53,7 +55,7 @@ def check_old_weights(spec: Parameters, data: Microdata, replaced: tuple[str, ..
 
 
 def weigh(
-    spec: Parameters,
+    spec: SynthesisParameters,
     data: Microdata,
     before: pa.Table,
     after: pa.Table,
@@ -88,7 +90,7 @@ def weigh(
     return after
 
 
-def rake(spec: Parameters, data: Microdata, table: pa.Table) -> pa.Table:
+def rake(spec: SynthesisParameters, data: Microdata, table: pa.Table) -> pa.Table:
     """Return one copy with its weights raked to known totals."""
     done = Calibrate(margins=spec.calibrate).apply(data.with_table(table))
     return done.to_arrow(with_row=True)
