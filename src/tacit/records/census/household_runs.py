@@ -102,7 +102,7 @@ def compare_next(
 
 
 def scan_households(
-    data: Microdata, home: str, sort_by: Sequence[str], kind: str, ctx: Context
+    data: Microdata, home: str, sort_by: Sequence[str], ctx: Context
 ) -> Runs | None:
     """Count households by class and block; None when members of a household do not stand together.
 
@@ -121,10 +121,10 @@ def scan_households(
     mapped = data.engine.map_blocks(frame, scan, schema, ticker(ctx))
     if any(t["lacking"] for t in mapped.tallies):
         raise InputError(
-            f"{kind}: some records have no household in column {home!r}. Give every record one, or drop them first."
+            f"sample_households: some records have no household in column {home!r}. Give every record one, or drop them first."
         )
     edges = data.engine.to_arrow(mapped.records).sort_by(ROW)
-    return join_blocks(index, mapped.tallies, edges, data, home, sort_by, kind)
+    return join_blocks(index, mapped.tallies, edges, data, home, sort_by)
 
 
 def scan_block(
@@ -161,7 +161,6 @@ def join_blocks(
     data: Microdata,
     home: str,
     sort_by: Sequence[str],
-    kind: str,
 ) -> Runs | None:
     """Put the counts of blocks together."""
     follows = compare_next(pc.equal, edges.column(FIRST), edges.column(LAST), unknown=False)
@@ -184,7 +183,7 @@ def join_blocks(
             # The last household of a block is the last of its class so far.
             number = int(sizes[last_class])
     if torn:
-        refuse_torn(data, home, sort_by, kind)
+        refuse_torn(data, home, sort_by)
     if not rising and count_households(data, home) != int(sizes.sum()):
         return None
     return Runs(index, sizes, starts)
@@ -195,20 +194,20 @@ def count_households(data: Microdata, home: str) -> int:
     return count_rows(aggregate(data.frame.select(home, ROW), [home], nw.len().alias(N)))
 
 
-def check_one_place(data: Microdata, home: str, sort_by: Sequence[str], kind: str) -> None:
+def check_one_place(data: Microdata, home: str, sort_by: Sequence[str]) -> None:
     """Refuse households whose members differ in geography."""
     pairs = aggregate(data.frame, list(dict.fromkeys([home, *sort_by])), nw.len().alias(N))
     if count_rows(pairs) != count_households(data, home):
-        refuse_torn(data, home, sort_by, kind)
+        refuse_torn(data, home, sort_by)
 
 
-def refuse_torn(data: Microdata, home: str, sort_by: Sequence[str], kind: str) -> None:
+def refuse_torn(data: Microdata, home: str, sort_by: Sequence[str]) -> None:
     """Say that members of one household differ in geography, and list the households to who asks."""
     pairs = aggregate(data.frame, list(dict.fromkeys([home, *sort_by])), nw.len().alias(N))
     several = aggregate(pairs.select(home), [home], nw.len().alias(N)).filter(nw.col(N) > 1)
     shown = several.select(home).head(MOST).collect("pyarrow").get_column(home).to_list()
     columns = ", ".join(repr(c) for c in sort_by)
     raise InputError(
-        f"{kind}: members of one household differ in {columns}; a household lives in one place. "
+        f"sample_households: members of one household differ in {columns}; a household lives in one place. "
         + reveal("households in several places", shown)
     )

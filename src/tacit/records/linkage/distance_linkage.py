@@ -14,17 +14,26 @@ from pydantic import Field, model_validator
 
 from tacit.arrays import Floats
 from tacit.context import Context
-from tacit.data.block import format_columns
+from tacit.data.block import format_columns, shared_maskable
 from tacit.data.microdata import Microdata
-from tacit.errors import SdcError, SdcWarning
+from tacit.data.paired import pairs
+from tacit.errors import InputError, SdcError, SdcWarning
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.linkage import attack as attacks
 from tacit.records.linkage.attack import TIE_RULES, Attack, Direction, Files, TieRule
 from tacit.records.linkage.link_curve import link_frame
-from tacit.records.linkage.linking import Fields, count_disclosed_values, known_files
-from tacit.records.linkage.metrics import Metric, condition_number, dependent_columns
+from tacit.records.linkage.linking import (
+    Fields,
+    NothingToCompare,
+    block_numbers,
+    changed_columns,
+    check_shared,
+    check_values,
+    count_disclosed_values,
+)
+from tacit.records.linkage.metrics import Metric, condition_number, dependent_columns, known_scale
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -144,19 +153,43 @@ class DistanceLinkage(Measure):
         return self
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> DistanceLinkageResult:
-        known = known_files(
-            other.original,
-            data,
-            self.columns,
-            self.kind,
-            block=self.block,
-            direction=self.direction,
-            missing=self.missing != "refuse",
-        )
+        known = self.known(other.original, data)
         warn_dependent(known, self)
         found, rounds = self.attacks(known, ctx)
         best = attacks.best_of(found, self.ties)
         return self.result(known, found, best, rounds, other.original, data)
+
+    def known(self, original: Microdata, data: Microdata) -> Fields:
+        """Return the numbers of both files on the columns known, by default those that were changed.
+
+        Constant columns are left out with a warning. Links stay within records equal on ``block``.
+        """
+        check_shared(self.columns, original, data)
+        shared = shared_maskable(original, data)
+        shared += [c for c in self.columns if c not in shared]
+        both = pairs(original, data, shared, self.kind)
+        if min(len(both.before), len(both.after), len(both.old)) < 2:
+            raise InputError(
+                f"{self.kind} needs at least two records that are in original and release"
+            )
+        changed = changed_columns(shared, both)
+        free = [c for c in shared if c not in self.block]
+        known = tuple(self.columns) or tuple(c for c in free if c in changed) or tuple(free)
+        if not known:
+            raise InputError(f"{self.kind} needs a numeric column that original and release share")
+        at = [shared.index(c) for c in known]
+        left = [i for i, c in enumerate(shared) if c not in known and c not in changed]
+        files = Files(
+            both.before[:, at],
+            both.after[:, at],
+            both.old,
+            both.new,
+            both.after[:, left],
+            self.direction,
+            block_numbers(original, data, self.block, self.kind) if self.block else None,
+        )
+        check_values(files, known, self.kind, missing=self.missing != "refuse")
+        return without_constants(Fields(known, (True,) * len(known), files), self.kind)
 
     # -- the attacks -------------------------------------------------------------------------
 
@@ -332,6 +365,27 @@ def frame_of_links(found: Attack, correct: Floats) -> nw.DataFrame[Any]:
         measured = {name: np.sqrt(np.maximum(squared, 0.0)) for name, squared in pairs}
     more = {} if found.probability is None else {"probability": found.probability}
     return link_frame(links, measured, correct, parent=found.parent, **more)
+
+
+def without_constants(known: Fields, kind: str) -> Fields:
+    """Return the files without columns that are constant in one of them."""
+    files = known.files
+    spread = np.minimum(known_scale(files.original).spread, known_scale(files.released).spread)
+    flat = [c for c, s in zip(known.columns, spread, strict=True) if s == 0]
+    if not flat:
+        return known
+    if len(flat) == len(known.columns):
+        raise NothingToCompare(
+            f"{kind}: every column compared is constant in one of the files, so nothing tells records apart"
+        )
+    warnings.warn(
+        f"{kind}: {format_columns(flat)} is constant in one of the files and was left out",
+        SdcWarning,
+        stacklevel=5,
+    )
+    at = np.flatnonzero(spread > 0)
+    columns = tuple(known.columns[i] for i in at)
+    return Fields(columns, (True,) * len(at), files.columns(at))
 
 
 def condition_of(files: Files) -> float:

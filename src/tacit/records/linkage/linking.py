@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,9 +14,8 @@ from tacit.data.block import format_columns, shared_maskable
 from tacit.data.microdata import Microdata
 from tacit.data.paired import Pairs, pairs, shared_numeric
 from tacit.engine.codes import encode
-from tacit.errors import ColumnNotFound, InputError, SdcWarning
-from tacit.records.linkage.attack import Direction, Files
-from tacit.records.linkage.metrics import known_scale
+from tacit.errors import ColumnNotFound, InputError
+from tacit.records.linkage.attack import Files
 from tacit.records.linkage.rows import distinct_rows
 
 
@@ -49,46 +47,6 @@ def check_shared(columns: Sequence[str], original: Microdata, released: Microdat
         raise ColumnNotFound(absent, shared, "the columns of original and release")
 
 
-def known_files(
-    original: Microdata,
-    released: Microdata,
-    columns: Sequence[str],
-    kind: str,
-    *,
-    block: Sequence[str],
-    direction: Direction,
-    missing: bool,
-) -> Fields:
-    """Return the numbers of both files on the columns known, by default those that were changed.
-
-    Constant columns are left out with a warning. Links stay within records equal on ``block``.
-    """
-    check_shared(columns, original, released)
-    shared = shared_maskable(original, released)
-    shared += [c for c in columns if c not in shared]
-    both = pairs(original, released, shared, kind)
-    if min(len(both.before), len(both.after), len(both.old)) < 2:
-        raise InputError(f"{kind} needs at least two records that are in original and release")
-    changed = changed_columns(shared, both)
-    free = [c for c in shared if c not in block]
-    known = tuple(columns) or tuple(c for c in free if c in changed) or tuple(free)
-    if not known:
-        raise InputError(f"{kind} needs a numeric column that original and release share")
-    at = [shared.index(c) for c in known]
-    left = [i for i, c in enumerate(shared) if c not in known and c not in changed]
-    files = Files(
-        both.before[:, at],
-        both.after[:, at],
-        both.old,
-        both.new,
-        both.after[:, left],
-        direction,
-        block_numbers(original, released, block, kind) if block else None,
-    )
-    check_values(files, known, kind, missing=missing)
-    return without_constants(Fields(known, (True,) * len(known), files), kind)
-
-
 def check_values(files: Files, columns: Sequence[str], kind: str, *, missing: bool) -> None:
     """Refuse infinite numbers, and missing ones unless they are allowed."""
     both = np.concatenate([files.original, files.released])
@@ -103,27 +61,6 @@ def check_values(files: Files, columns: Sequence[str], kind: str, *, missing: bo
             f"{kind}: {format_columns(holed)} has missing values. Give missing='drop_pair_attribute' to compare "
             "pairs on the columns known in both, or leave such columns out."
         )
-
-
-def without_constants(known: Fields, kind: str) -> Fields:
-    """Return the files without columns that are constant in one of them."""
-    files = known.files
-    spread = np.minimum(known_scale(files.original).spread, known_scale(files.released).spread)
-    flat = [c for c, s in zip(known.columns, spread, strict=True) if s == 0]
-    if not flat:
-        return known
-    if len(flat) == len(known.columns):
-        raise NothingToCompare(
-            f"{kind}: every column compared is constant in one of the files, so nothing tells records apart"
-        )
-    warnings.warn(
-        f"{kind}: {format_columns(flat)} is constant in one of the files and was left out",
-        SdcWarning,
-        stacklevel=5,
-    )
-    at = np.flatnonzero(spread > 0)
-    columns = tuple(known.columns[i] for i in at)
-    return Fields(columns, (True,) * len(at), files.columns(at))
 
 
 # -- fields of any kind ------------------------------------------------------------------------------

@@ -207,7 +207,7 @@ class SampleRisk(Measure):
                 "least 2 groups."
             )
         if not (self.population or self.sampling_fraction or self.margins or data.weight):
-            yield unknown_draw(self.kind)
+            yield unknown_draw()
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> SampleRiskResult:
         parts: dict[str, Part] = {}
@@ -259,14 +259,8 @@ class SampleRisk(Measure):
 
     def tabulate(self, data: Microdata, keys: Sequence[str]) -> SampleTable:
         """Return the cells of the sample."""
-        return tabulate_sample(
-            data,
-            keys,
-            kind=self.kind,
-            population=self.population,
-            fraction=self.sampling_fraction,
-            margins=self.margins,
-        )
+        drawn = self.population, self.sampling_fraction
+        return tabulate_sample(data, keys, *drawn, self.margins)
 
     def fit(self, table: SampleTable, ctx: Context) -> Fitted:
         """Return the fitted model."""

@@ -17,6 +17,8 @@ from tacit.engine.codes import Coded, dense_ids, encode
 from tacit.errors import ColumnNotFound, InputError, RoleMissing
 from tacit.stats.margins import fit_proportionally
 
+#: What sentences begin with.
+KIND = "sample_risk"
 #: Weights within a cell that differ by more than this factor are told of.
 VARIES = 3.0
 
@@ -69,8 +71,6 @@ class SampleTable:
 def tabulate_sample(
     data: Microdata,
     keys: Sequence[str],
-    *,
-    kind: str,
     population: int | None,
     fraction: float | None,
     margins: Sequence[Mapping[str, tuple[Any, ...]]] = (),
@@ -81,14 +81,12 @@ def tabulate_sample(
     # Margins may be about keys of another quasi-identifier.
     margins = [m for m in margins if set(columns_of(m)) <= set(keys)]
     if margins:
-        check_agreement(margins, kind)
-        population = agreed_total(
-            margins, population, fraction, kind, weighted=data.weight is not None
-        )
-    total = population_size(kind, table.num_rows, population, fraction)
-    weights = None if data.weight is None else read_weights(table.column(data.weight), kind)
+        check_agreement(margins, KIND)
+        population = agreed_total(margins, population, fraction, weighted=data.weight is not None)
+    total = population_size(KIND, table.num_rows, population, fraction)
+    weights = None if data.weight is None else read_weights(table.column(data.weight))
     if total is None and weights is None:
-        raise unknown_draw(kind)
+        raise unknown_draw()
     coded = [close_up(encode(table.column(k))) for k in keys]
     cell_of, first = order_cells([c for c, _ in coded], [len(v) for _, v in coded])
     number = len(first)
@@ -104,8 +102,9 @@ def tabulate_sample(
         overall = float(min(n.sum() / weight.sum(), 1.0))
     notes = vary_inside(cell_of, weights, number) if total is None and weights is not None else ()
     if margins:
-        cells = {k: as_coded(codes[:, j], coded[j][1]) for j, k in enumerate(keys)}
-        people = rake_people(n / share, cells, margins, kind)
+        listed = [pa.array([v for v in values if v is not None]) for _, values in coded]
+        cells = {k: Coded(codes[:, j].astype(np.int32), listed[j]) for j, k in enumerate(keys)}
+        people = rake_people(n / share, cells, margins)
         if weights is not None and weight is not None:
             weights, weight = weights * (people / weight)[cell_of], people
         capped = int((n > people * (1 + 1e-9)).sum())
@@ -146,10 +145,10 @@ def order_cells(columns: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, In
     return rank[ids], first[order]
 
 
-def unknown_draw(kind: str) -> RoleMissing:
+def unknown_draw() -> RoleMissing:
     """Return the refusal of a sample of which nobody said how it was drawn."""
     return RoleMissing(
-        f"{kind} needs to know how the sample was drawn: give population= or sampling_fraction=, "
+        f"{KIND} needs to know how the sample was drawn: give population= or sampling_fraction=, "
         "or declare a weight with tacit.read(..., weight=...)."
     )
 
@@ -158,7 +157,6 @@ def agreed_total(
     margins: Sequence[Mapping[str, tuple[Any, ...]]],
     population: int | None,
     fraction: float | None,
-    kind: str,
     *,
     weighted: bool,
 ) -> int | None:
@@ -166,33 +164,27 @@ def agreed_total(
     total = sum(margins[0][COUNT])
     if fraction is not None:
         raise InputError(
-            f"{kind}: known margins give the sampling fraction; leave out sampling_fraction=."
+            f"{KIND}: known margins give the sampling fraction; leave out sampling_fraction=."
         )
     if population is not None and differ(total, population):
         raise InputError(
-            f"{kind}: the margins sum to {total:,.0f} people and population = {population:,}; correct one of them."
+            f"{KIND}: the margins sum to {total:,.0f} people and population = {population:,}; correct one of them."
         )
     return population if population is not None or weighted else round(total)
-
-
-def as_coded(codes: Ints, values: Sequence[Any]) -> Coded:
-    """Return a column of codes with its values; missing ones are coded last."""
-    return Coded(codes.astype(np.int32), pa.array([v for v in values if v is not None]))
 
 
 def rake_people(
     people: Floats,
     cells: Mapping[str, Coded],
     margins: Sequence[Mapping[str, tuple[Any, ...]]],
-    kind: str,
 ) -> Floats:
     """Return people by cell, scaled until they meet the known margins."""
     occupied = np.ones(len(people), dtype=bool)
-    placed = [place_totals(m, cells, occupied, kind) for m in margins]
+    placed = [place_totals(m, cells, occupied, KIND) for m in margins]
     made = fit_proportionally(people, placed)
     if not made.met or not (made.values > 0).all():
         raise InputError(
-            f"{kind}: the margins cannot be met together by the cells in which there are records; merge categories, or "
+            f"{KIND}: the margins cannot be met together by the cells in which there are records; merge categories, or "
             "leave out a margin."
         )
     return made.values
@@ -218,13 +210,13 @@ def sum_by(place: Ints, amounts: Floats, size: int) -> Floats:
     return np.bincount(place, weights=amounts, minlength=size).astype(np.float64)
 
 
-def read_weights(column: pa.ChunkedArray, kind: str) -> Floats:
+def read_weights(column: pa.ChunkedArray) -> Floats:
     """Return the weights, each at least 1."""
     weights = column.cast(pa.float64()).to_numpy()
     wrong = int((~(weights >= 1 - 1e-9)).sum())
     if wrong:
         raise InputError(
-            f"{kind}: {wrong:,} weights are missing or below 1; a weight says for how many people of the "
+            f"{KIND}: {wrong:,} weights are missing or below 1; a weight says for how many people of the "
             "population a record stands."
         )
     return np.asarray(weights, dtype=np.float64)

@@ -95,17 +95,17 @@ class Synthesise(SynthesisParameters):
         if not table.num_rows:
             return data
         replaced = self.replaced(data)
-        check_old_weights(self, data, replaced)
+        check_old_weights(self, data)
         variables, original = self.read(data, table, ctx)
         if self.rho is None:
             # Beside noisy margins a refusal would be one more thing told of the original.
             self.check_rules(table, variables, original)
         copies = list(self.draw_copies(data, variables, original, ctx))
         tables = []
-        for number, state in enumerate(copies, 1):
+        for state in copies:
             new = {c: variables[c].restore(state[c]) for c in replaced}
             copy = set_values(table, new)
-            tables.append(weigh(self, data, table, copy, replaced, ctx, number))
+            tables.append(weigh(self, data, table, copy, ctx))
         if self.rho is None:
             # Beside noisy margins it would be one more thing told of the original.
             ctx.note(unchanged=self.tell_unchanged(copies[0], original, replaced))

@@ -26,9 +26,7 @@ def plan_of_sample(spec: SynthesisParameters, data: Microdata) -> Design | None:
     return Design(kind="stratified", columns=(data.stratum,))
 
 
-def check_old_weights(
-    spec: SynthesisParameters, data: Microdata, replaced: tuple[str, ...]
-) -> None:
+def check_old_weights(spec: SynthesisParameters, data: Microdata) -> None:
     """Refuse old weights that tell a size which was replaced; warn where nobody said what weights are made of."""
     if data.weight is None:
         return
@@ -41,7 +39,7 @@ def check_old_weights(
                 stacklevel=6,
             )
         return
-    touched = [c for c in design.columns if c in replaced]
+    touched = [c for c in design.columns if c in spec.replaced(data)]
     if spec.weights == "oldw" and touched and not spec.allow_disclosure:
         if design.is_size:
             raise DisclosureRefused(
@@ -59,9 +57,7 @@ def weigh(
     data: Microdata,
     before: pa.Table,
     after: pa.Table,
-    replaced: tuple[str, ...],
     ctx: Context,
-    number: int,
 ) -> pa.Table:
     """Return the records of one copy with the weights that fit them."""
     name = data.weight
@@ -72,7 +68,11 @@ def weigh(
         return after.drop_columns([name])
     design = plan_of_sample(spec, data)
     told = "as they were: no column of the design was replaced"
-    if design is not None and spec.weights != "oldw" and set(design.columns) & set(replaced):
+    if (
+        design is not None
+        and spec.weights != "oldw"
+        and set(design.columns) & set(spec.replaced(data))
+    ):
         old = read_numeric_column(data, name).values.astype(np.float64)
         if spec.weights == "rcal":
             new: Floats = recalculate(design, old, before, after)
@@ -85,8 +85,7 @@ def weigh(
     if spec.calibrate:
         after = rake(spec, data, after)
         told += "; raked"
-    if number == 1:
-        ctx.note(weights=told)
+    ctx.note(weights=told)
     return after
 
 
