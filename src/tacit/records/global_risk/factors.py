@@ -17,7 +17,6 @@ import pyarrow as pa
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.errors import InputError
-from tacit.records.global_risk.search import merge_equal
 
 #: A weak-change factor: original value, masked value, to a number in [0, 1].
 Change = Callable[[Any, Any], float]
@@ -65,20 +64,6 @@ class Pairs:
     n: Ints
     x: pa.Array
     y: pa.Array
-
-    @classmethod
-    def of(
-        cls,
-        original: npt.NDArray[Any],
-        masked: npt.NDArray[Any],
-        n: Ints,
-        x: pa.Array,
-        y: pa.Array,
-    ) -> Pairs:
-        """Merge equal pairs of cells."""
-        old, new = original.astype(np.int64), masked.astype(np.int64)
-        _, at, counts = merge_equal(old * (len(y) + 1) + new, n)
-        return cls(old[at], new[at], counts, x, y)
 
     @property
     def records(self) -> int:

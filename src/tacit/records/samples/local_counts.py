@@ -113,13 +113,12 @@ def solve(hessian: Any, gradient: Any, step: Any) -> None:
         step[i] = total / hessian[i, i]
 
 
-def climb(
-    f: Any, o: Any, x: Any, a: float, theta: Any, tolerance: float, work: Any, expected: bool
-) -> float:
+def climb(cells: Any, a: float, theta: Any, tolerance: float, work: Any, expected: bool) -> float:
     """Move theta to the largest likelihood for a given a; return the likelihood there.
 
-    ``work`` is room for the gradient, the Hessian and a step.
+    ``cells`` are counts, offsets and design; ``work`` is room for the gradient, the Hessian and a step.
     """
+    f, o, x = cells
     gradient, hessian, step = work
     value = evaluate(f, o, x, a, theta, gradient, hessian, expected)
     for _ in range(SCORING_TURNS if expected else TURNS):
@@ -170,31 +169,23 @@ def score(f: Any, o: Any, x: Any, a: float, theta: Any) -> float:
 
 
 def find_dispersion(
-    f: Any,
-    o: Any,
-    x: Any,
-    grid: Any,
-    at: int,
-    smallest: float,
-    theta: Any,
-    kept: Any,
-    work: Any,
-    expected: bool,
+    cells: Any, grid: Any, at: int, least: float, theta: Any, kept: Any, work: Any, expected: bool
 ) -> float:
     """Return a beside the best one of the grid, at which the score along the ridge of best thetas is 0.
 
     The root is bracketed by the neighbours in the grid: regula falsi, Illinois.
     """
-    low = grid[at - 1] if at > 1 else smallest
+    f, o, x = cells
+    low = grid[at - 1] if at > 1 else least
     high = grid[at + 1] if at + 1 < len(grid) else grid[at]
     a = grid[at]
     if at == 0 or high <= low:
         return a
     theta[:] = kept
-    climb(f, o, x, low, theta, 1e-10, work, expected)
+    climb(cells, low, theta, 1e-10, work, expected)
     left = score(f, o, x, low, theta) * low
     theta[:] = kept
-    climb(f, o, x, high, theta, 1e-10, work, expected)
+    climb(cells, high, theta, 1e-10, work, expected)
     right = score(f, o, x, high, theta) * high
     if not (left > 0.0 and right < 0.0):
         return a
@@ -204,7 +195,7 @@ def find_dispersion(
     for _ in range(60):
         w = (u * right - v * left) / (right - left)
         a = math.exp(w)
-        climb(f, o, x, a, theta, 1e-13, work, expected)
+        climb(cells, a, theta, 1e-13, work, expected)
         middle = score(f, o, x, a, theta) * a
         if abs(middle) < 1e-7 or v - u < 1e-8:
             break
@@ -224,14 +215,7 @@ def find_dispersion(
 
 
 def fit_cells(
-    counts: Any,
-    offset: Any,
-    x: Any,
-    grid: Any,
-    smallest: float,
-    expected: bool,
-    out: Any,
-    thetas: Any,
+    counts: Any, offset: Any, x: Any, grid: Any, least: float, expected: bool, out: Any, thetas: Any
 ) -> None:
     """Fit each row of counts; ``out`` gets a, the mean at the centre, the log-likelihood and the status.
 
@@ -243,26 +227,27 @@ def fit_cells(
     for row in range(len(counts)):
         f = counts[row]
         o = offset[row if len(offset) > 1 else 0]
+        cells = (f, o, x)
         total = 0.0
-        cells = 0
+        size = 0
         for m in range(len(f)):
             if f[m] >= 0:
                 total += f[m]
-                cells += 1
+                size += 1
         theta[:] = 0.0
-        theta[0] = math.log((total if total > 0.0 else 0.5) / cells)
+        theta[0] = math.log((total if total > 0.0 else 0.5) / size)
         best = -math.inf
         at = 0
         for g in range(len(grid)):
-            value = climb(f, o, x, grid[g], theta, 1e-7, work, expected)
+            value = climb(cells, grid[g], theta, 1e-7, work, expected)
             if value > best:
                 best = value
                 at = g
                 kept[:] = theta
-        a = find_dispersion(f, o, x, grid, at, smallest, theta, kept, work, expected)
+        a = find_dispersion(cells, grid, at, least, theta, kept, work, expected)
         if a == grid[at]:
             theta[:] = kept
-        best = climb(f, o, x, a, theta, 1e-13, work, expected)
+        best = climb(cells, a, theta, 1e-13, work, expected)
         status = 1 if at == len(grid) - 1 else 0
         for i in range(1, q):
             if abs(theta[i]) > RUNAWAY:
