@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -159,7 +159,7 @@ class Attack:
         return float(self.correct(rule).sum())
 
 
-def _correct_links(links: Links, truth: Ints, hit: Flags, rule: Ties) -> Floats:
+def _correct_links(links: Any, truth: Ints, hit: Flags, rule: Ties) -> Floats:
     """Return, by record, whether its own link is correct; a chance under the rule ``expected``."""
     if rule == "expected":
         return share_ties(hit, links)

@@ -110,17 +110,13 @@ class ConditionalLinkage(Measure):
         distribution = conditional_of(x, y)
         expected, masked = distribution.expected(x), distribution.masked(y_all)
         share = find_own_chance(expected, masked, own)
-        picked = self.picked(len(x), ctx.rng)
+        picked = np.arange(len(x))
+        if len(x) > self.targets:
+            picked = np.sort(ctx.rng.choice(len(x), self.targets, replace=False))
         probability = own_probabilities(
             expected[picked], masked, own[picked], lambda s: ctx.tick("linking records", s)
         )
         return self.result(columns, share, picked, probability, len(masked))
-
-    def picked(self, n: int, rng: np.random.Generator) -> Ints:
-        """Return the targets whose probabilities are computed."""
-        if n <= self.targets:
-            return np.arange(n)
-        return np.sort(rng.choice(n, self.targets, replace=False))
 
     def result(
         self,

@@ -156,8 +156,7 @@ class DistanceLinkage(Measure):
         known = self.known(other.original, data)
         warn_dependent(known, self)
         found, rounds = self.attacks(known, ctx)
-        best = attacks.best_of(found, self.ties)
-        return self.result(known, found, best, rounds, other.original, data)
+        return self.result(known, found, rounds, other.original, data)
 
     def known(self, original: Microdata, data: Microdata) -> Fields:
         """Return the numbers of both files on the columns known, by default those that were changed.
@@ -253,13 +252,12 @@ class DistanceLinkage(Measure):
         self,
         known: Fields,
         found: list[Attack],
-        best: Attack,
         rounds: list[float],
-        original: Microdata,
-        data: Microdata,
+        old: Microdata,
+        new: Microdata,
     ) -> DistanceLinkageResult:
         """Put the result together."""
-        files = known.files
+        files, best = known.files, attacks.best_of(found, self.ties)
         n, correct = len(files.old), best.correct(self.ties)
         total = float(correct.sum())
         tried = attacks.counts(found, self.ties)
@@ -278,7 +276,7 @@ class DistanceLinkage(Measure):
         }
         if len(tried) > 1:
             numbers |= {f"correct by {name}": count for name, count in tried.items()}
-        learnt = count_disclosed_values(original, data, files, correct)
+        learnt = count_disclosed_values(old, new, files, correct)
         numbers |= {f"{c}: true values disclosed by correct links": v for c, v in learnt.items()}
         if best.pairing is not None:
             numbers["pairings of the same distance averaged"] = best.pairing.drawn
