@@ -533,7 +533,7 @@ def search_rule(
         # Infinity less infinity is unknown, and weighs nothing: compiled or not.
         with np.errstate(invalid="ignore"):
             found = link[at], best[at], ties[at]
-            run(_pairs_of(c, at), fields, weigh, bonus[at], number, MARGIN, *found)
+            run(_pairs_of(c, at), fields, weigh, bonus[at], number, MARGIN, found)
 
     for _ in side_by_side(work, range(0, n, CHUNK), WORKERS):
         pass

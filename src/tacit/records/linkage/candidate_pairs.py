@@ -69,22 +69,13 @@ def mark_earlier(ours: Any, theirs: Any, q: int, begin: int, size: int, met: Any
             met[i] |= 1 if theirs[r, begin + i] == mine else 0
 
 
-def strip_numbers(
-    pairs: Any,
-    fields: Any,
-    places: Any,
-    q: int,
-    begin: int,
-    near: Any,
-    code: Any,
-    one: Any,
-    met: Any,
-) -> int:
+def strip_numbers(pairs: Any, fields: Any, places: Any, q: int, begin: int, room: Any) -> int:
     """Write the numbers of the patterns of one query with a strip of targets; return the size of the strip.
 
     A field's level goes up to its highest and is one more when a value is missing; levels times the second of
-    ``places`` add up to the words of the pattern, the rows of ``code``. ``met`` marks what an earlier rule has.
+    ``places`` add up to the words of the pattern, the rows of ``code``. ``met`` marks what an earlier rule has. Both are of the ``room`` for a strip.
     """
+    near, code, one, met = room
     a, b, _, high, _, _, ours, theirs = pairs
     tolerances, tops, by_level = fields[0], fields[1], fields[2]
     size = min(STRIP, high[q] - begin)
@@ -120,11 +111,12 @@ def count_patterns(pairs: Any, fields: Any, places: Any, out: Any) -> None:
     code = np.empty((1, STRIP), dtype=np.int64)
     one, met = np.empty(STRIP, dtype=np.int64), np.empty(STRIP, dtype=np.int64)
     near = np.zeros((a.shape[1], fields[9]), dtype=np.uint8)
+    room = near, code, one, met
     half = len(out) // 2
     for q in range(len(a)):
         spread_query(a[q], fields, near, True)
         for begin in range(low[q], high[q], STRIP):
-            size = strip_numbers(pairs, fields, places, q, begin, near, code, one, met)
+            size = strip_numbers(pairs, fields, places, q, begin, room)
             for i in range(size):
                 out[code[0, i] + half * met[i]] += count_a[q] * count_b[begin + i]
         spread_query(a[q], fields, near, False)
@@ -140,11 +132,12 @@ def number_patterns(pairs: Any, fields: Any, places: Any, numbers: Any, amount: 
     code = np.empty((words, STRIP), dtype=np.int64)
     one, met = np.empty(STRIP, dtype=np.int64), np.empty(STRIP, dtype=np.int64)
     near = np.zeros((a.shape[1], fields[9]), dtype=np.uint8)
+    room = near, code, one, met
     done = 0
     for q in range(len(a)):
         spread_query(a[q], fields, near, True)
         for begin in range(low[q], high[q], STRIP):
-            size = strip_numbers(pairs, fields, places, q, begin, near, code, one, met)
+            size = strip_numbers(pairs, fields, places, q, begin, room)
             for i in range(size):
                 for w in range(words):
                     numbers[done + i, w] = code[w, i]
@@ -187,25 +180,18 @@ def strip_weights(
 
 
 def best_weights(
-    pairs: Any,
-    fields: Any,
-    how: Any,
-    bonus: Any,
-    number: Any,
-    margin: float,
-    link: Any,
-    best: Any,
-    ties: Any,
+    pairs: Any, fields: Any, how: Any, bonus: Any, number: Any, margin: float, found: Any
 ) -> None:
     """Find the candidate of the largest weight for each query, the next weight, and how many tie.
 
-    What an earlier rule has found stands in ``link``, ``best`` and ``ties`` already. ``how`` holds what
-    :func:`strip_weights` takes, then the weight of each level of a field that goes by level (0 behind the last:
-    missing); ``bonus`` is what a query's value adds at its highest level, ``number`` the record of each target.
+    ``found`` are the links, the two best weights and the ties; what an earlier rule has found stands there already.
+    ``how`` holds what :func:`strip_weights` takes, then the weight of each level of a field that goes by level (0 behind
+    the last: missing); ``bonus`` is what a query's value adds at its highest level, ``number`` the record of each target.
     """
     a, b, low, high, _, amount, ours, theirs = pairs
     tops, by_level = fields[1], fields[2]
     knots, slopes, top, stepwise, weights = how
+    link, best, ties = found
     weight = np.empty(STRIP)
     one, met = np.empty(STRIP, dtype=np.int64), np.empty(STRIP, dtype=np.int64)
     near = np.zeros((a.shape[1], fields[9]), dtype=np.uint8)

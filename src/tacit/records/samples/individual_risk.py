@@ -42,7 +42,7 @@ from tacit.records.samples.posterior import (
     share_sampled,
 )
 from tacit.records.samples.sample_table import order_cells, sum_by
-from tacit.records.samples.spree import Settings, Spree, association_of, estimate_populations
+from tacit.records.samples.spree import Spree, association_of, estimate_populations
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Role
@@ -255,13 +255,12 @@ class IndividualRisk(Measure):
         floored = np.zeros(len(cells), dtype=bool)
         if self.estimator != "bf" and len(cells):
             census = other.register if other.has_register else None
-            settings = Settings(self.tolerance, self.sweeps, self.zeros, self.rescale)
             table = recode_totals(association_of(keys, self.association, census), self.categories)
             margins = [
                 recode_totals(m, self.categories) if isinstance(m, Mapping) else m
                 for m in self.margins
             ]
-            spree = estimate_populations(cells, direct, table, margins, settings)
+            spree = estimate_populations(cells, direct, table, margins, self)
             floored = spree.population < f
             population = np.maximum(spree.population, f) if self.floor == "f" else spree.population
             if not (population > 0).all():
@@ -279,11 +278,8 @@ class IndividualRisk(Measure):
         amount = f if cells.weight is None else cells.weight
         if self.missing == "wildcard" and len(cells):
             f = wildcard_sizes(cells, alpha=self.alpha)
-            amount = (
-                f
-                if cells.weight is None
-                else wildcard_sizes(cells, weighted=True, alpha=self.alpha)
-            )
+            weighted = cells.weight is not None
+            amount = wildcard_sizes(cells, weighted=True, alpha=self.alpha) if weighted else f
         return f, amount / (self.sampling_fraction or 1.0)
 
 
