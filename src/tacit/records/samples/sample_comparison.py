@@ -109,13 +109,14 @@ def compare_models(
     rows = [Line("Argus", first.tau1, first.tau2, *first.errors)]
     if first.true is not None:
         rows.insert(0, Line(TRUE, *first.true))
+    poisson = argus.model_copy(update={"model": "poisson"})
     for terms in ("independence", "two_way", "stepwise"):
         name = f"Poisson, {terms.replace('_', '-')}"
-        rows.append(measured(name, argus, model="poisson", terms=terms))
+        rows.append(measured(name, poisson, terms=terms))
     if data.weight is not None:
         for way, words in (("clogg_eliason", "Clogg-Eliason"), ("pseudo_ml", "pseudo-ML")):
-            name, update = f"Poisson, independence, {words}", {"terms": "independence"}
-            rows.append(measured(name, argus, model="poisson", weighting=way, **update))
+            update: dict[str, Any] = {"terms": "independence", "weighting": way}
+            rows.append(measured(f"Poisson, independence, {words}", poisson, **update))
     degree = 2 if spec.degree is None else spec.degree
     local = argus.model_copy(update={"model": "negative_binomial", "degree": degree})
     try:

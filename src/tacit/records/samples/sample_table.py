@@ -131,7 +131,7 @@ def tabulate_sample(
     )
 
 
-def order_cells(columns: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, Ints]:
+def order_cells(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Ints, Ints]:
     """Return the cell of each record and the first record of each cell.
 
     Cells stand in the order of their codes, so that nothing depends on the order of records.
