@@ -29,7 +29,7 @@ from tacit.records.linkage.attack import (
     true_covariance,
     zero_covariance,
 )
-from tacit.records.synthesis.sufficient import Regression, ipso_b, ipso_c, regress
+from tacit.records.synthesis.ipso import Regression, ipso_b, ipso_c, regress
 
 casc_files = load_study("casc_files")
 

@@ -14,7 +14,8 @@ from tacit.errors import InputError
 from tacit.plot.chart import Chart
 from tacit.plot.series import share_lines
 from tacit.records.linkage.attack import Ties
-from tacit.records.linkage.series_attack import Tick, attack, ignore_progress, standard_attack
+from tacit.records.linkage.nearest import Tick
+from tacit.records.linkage.series_attack import attack, ignore_progress, standard_attack
 from tacit.records.microaggregation.microaggregate_series import microaggregated
 from tacit.stats.series.distances import Distance
 from tacit.stats.series.panel import Normalisation, Panel, normalise

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.arrays import Floats
-from tacit.records.linkage.conditional import conditional_of
+from tacit.records.linkage.conditional_linkage import conditional_of
 from tacit.records.linkage.nearest import find_own_chance
 from tacit.records.swapping.rank_swap import rank_partners
 from tacit.records.swapping.shuffle import (

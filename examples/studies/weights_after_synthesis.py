@@ -21,9 +21,9 @@ import pyarrow as pa
 
 from tacit.errors import InputError
 from tacit.records.samples.weights.design import Design, copy_weights, recalculate
-from tacit.records.synthesis.combining import combine_copies
 from tacit.records.synthesis.sequential.sequence import Chain, Options, Step
 from tacit.records.synthesis.sequential.variables import Values, Variable
+from tacit.records.synthesis.synthetic_estimates import combine_copies
 from tacit.stats.survey import (
     Sample,
     estimate_means,

@@ -8,14 +8,14 @@ from __future__ import annotations
 from tacit.public import publish
 
 _HOMES = {
-    "Advice": "tacit.records.linkage.series_advice",
+    "Advice": "tacit.records.linkage.series_linkage",
     "Distance": "tacit.stats.series.distances",
     "NORMALISATIONS": "tacit.stats.series.panel",
     "Panel": "tacit.stats.series.panel",
     "SeriesAttack": "tacit.records.linkage.series_attack",
     "SeriesLinks": "tacit.records.linkage.series_attack",
     "Warping": "tacit.stats.series.distances",
-    "advise": "tacit.records.linkage.series_advice",
+    "advise": "tacit.records.linkage.series_linkage",
     "all_distances": "tacit.stats.series.distances",
     "attack": "tacit.records.linkage.series_attack",
     "correlation": "tacit.stats.series.distances",

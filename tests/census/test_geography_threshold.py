@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.claims import Claim
 from tacit.errors import InputError, InvalidParameter, SdcError
-from tacit.records.census.units import Geography, protect_residual
+from tacit.records.census.geography_threshold import Geography, protect_residual
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "psd31-ipums-international"
 CASE = json.loads((FIXTURE / "geography_threshold.json").read_text())

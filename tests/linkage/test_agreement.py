@@ -294,10 +294,7 @@ def test_kernels_as_they_are_agree_with_compiled_ones(seed, n, m):
     comparison = Comparison(((0.5, 0.1), (0.1,)), (True, True))
     made = candidates(a, b)
     out = np.zeros(2 * 4 * 3, dtype=np.int64)
-    _pairs.count_patterns(
-        made.a, made.b, made.low, made.high, made.asked.count, made.found.count[made.order],
-        comparison.padded(), comparison.highest, comparison.places[1],
-        *comparison.kernel_arrays(made.b), made.ours, made.theirs, out,
-    )  # fmt: skip
+    pairs = agreement._pairs_of(made, slice(None))
+    _pairs.count_patterns(pairs, comparison.kernel_arrays(made.b), comparison.places, out)
     found = count_patterns(made, comparison)
     np.testing.assert_array_equal(out[out > 0], found.counts)

@@ -19,7 +19,7 @@ from tacit.records.linkage.attack import (
     zero_covariance,
 )
 from tacit.records.linkage.reidentification import linkage_table
-from tacit.records.synthesis.sufficient import ipso_b, ipso_c, regress
+from tacit.records.synthesis.ipso import ipso_b, ipso_c, regress
 
 FOLDER = FIXTURES / "psd20-mahalanobis-linkage"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.records.linkage.conditional import (
+from tacit.records.linkage.conditional_linkage import (
     conditional_of,
     link_probabilities,
     own_probabilities,

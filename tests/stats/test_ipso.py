@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from conftest import FIXTURES
 from tacit.errors import InputError
-from tacit.records.synthesis.sufficient import (
+from tacit.records.synthesis.ipso import (
     ipso_b,
     ipso_c,
     regress,

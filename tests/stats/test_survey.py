@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.errors import InputError
-from tacit.records.synthesis.combining import combine_copies, overlap_intervals
+from tacit.records.synthesis.synthetic_estimates import combine_copies, overlap_intervals
 from tacit.stats.survey import (
     Sample,
     estimate_logit,

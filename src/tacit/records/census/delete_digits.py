@@ -58,8 +58,7 @@ class DeleteDigits(Method):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns that hold no codes; widths that fit no column."""
-        found = super().faults(data)
-        if found:
+        if found := super().faults(data):
             return found
         schema = data.frame.collect_schema()
         for column in self.keep:

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
 from pydantic import Field, model_validator
 
+from tacit.arrays import Flags, Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.values import drop_stale_descriptions
 from tacit.engine.base import ROW
 from tacit.engine.relational import N, W, counts
-from tacit.errors import InputError, SdcError
+from tacit.errors import InputError, SdcError, UnreadableFile
 from tacit.fields import ColumnName, ColumnNames, NaturalInt, Secret
-from tacit.records.census.units import (
-    Codes,
-    Geography,
-    read_geography,
-    read_texts,
-    refuse_strangers,
-)
 from tacit.registry import register
+from tacit.reveal import reveal
 from tacit.spec import Method
 
+#: The codes of a unit, coarse to fine.
+Codes = tuple[str, ...]
 #: Thresholds by name: most countries, the United States, and all administrative geography removed.
 PRESETS: Mapping[str, int] = {"standard": 20_000, "us": 100_000}
 
@@ -118,8 +121,7 @@ class GeographyThreshold(Method):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: codes that are no codes, files that cannot be read, no weight to estimate from."""
-        found = super().faults(data)
-        if found:
+        if found := super().faults(data):
             return found
         schema = data.frame.collect_schema()
         found += [
@@ -173,8 +175,7 @@ class GeographyThreshold(Method):
         geography = self.geography_of_file() or estimated(self.columns, units, cells)
         labels, told = geography.labels(self.threshold, self.residual)
         if self.threshold:
-            people = {codes for codes in geography.known() if codes} - empty_units(geography)
-            refuse_strangers(cut(u) for u in units if cut(u) not in people and cut(u))
+            refuse_strangers({cut(u) for u in units} - geography.inhabited())
         ctx.note(
             at_least=self.threshold,
             units=told,
@@ -224,23 +225,9 @@ class GeographyThreshold(Method):
         )
 
 
-def known_depth(unit: Sequence[str | None]) -> int:
-    """Return how many codes of a unit are known before the first that is missing."""
-    return next((i for i, code in enumerate(unit) if code is None), len(unit))
-
-
 def cut(unit: tuple[str | None, ...]) -> Codes:
     """Return the codes of a unit up to the first that is missing."""
-    return unit[: known_depth(unit)]  # type: ignore[return-value]
-
-
-def empty_units(geography: Geography) -> set[Codes]:
-    """Return the units in which nobody lives."""
-    found: set[Codes] = set()
-    for depth in range(1, len(geography.columns) + 1):
-        for parent, children in geography.children(depth).items():
-            found |= {(*parent, code) for code, n in children.items() if not n}
-    return found
+    return tuple(itertools.takewhile(lambda code: code is not None, unit))  # type: ignore[arg-type]
 
 
 def estimated(
@@ -295,3 +282,170 @@ def replace_tuples(
         *[nw.col(f).alias(c) for f, c in zip(fresh, columns, strict=True)]
     )
     return data.with_frame(replaced.select(*order)).materialise()
+
+
+# -- units and their inhabitants -------------------------------------------------------------------
+
+
+def protect_residual(inhabitants: Ints, at_least: int) -> tuple[Flags, Flags]:
+    """Return which units of one parent are shown, and which large ones are hidden to protect the rest.
+
+    Units below the threshold are pooled into one residual. While the residual has inhabitants and fewer than the
+    threshold, the smallest shown unit joins it: otherwise parent minus shown units would tell a small unit.
+    """
+    large = inhabitants >= at_least
+    order = np.lexsort((np.arange(len(inhabitants)), inhabitants))
+    passed = np.cumsum(inhabitants[order])
+    small = int(np.count_nonzero(~large))
+    hidden = small
+    rest = int(passed[small - 1]) if small else 0
+    if 0 < rest < at_least:
+        hidden = min(int(np.searchsorted(passed, at_least)) + 1, len(order))
+    shown = np.ones(len(inhabitants), dtype=bool)
+    shown[order[:hidden]] = False
+    return shown, large & ~shown
+
+
+@dataclass(frozen=True)
+class Geography:
+    """Inhabitants of geographic units by the codes of the finest ones, in columns coarse to fine."""
+
+    columns: tuple[str, ...]
+    inhabitants: Mapping[Codes, int]
+
+    def labels(self, at_least: int, residual: str) -> tuple[dict[Codes, Codes], dict[str, int]]:
+        """Return what each unit, coarse and fine, is called in the release, and what became of the units.
+
+        A unit below a hidden one is hidden with it. The residual of a parent is called after it.
+        """
+        found: dict[Codes, Codes] = {(): ()}
+        hidden: dict[Codes, str] = {}
+        told = {"shown": 0, "hidden": 0, "hidden to protect others": 0}
+        whole = sum(self.inhabitants.values())
+        for depth in range(1, len(self.columns) + 1):
+            for parent, children in self.children(depth).items():
+                codes = sorted(children)
+                counts = np.array([children[c] for c in codes], dtype=np.int64)
+                if parent in hidden or (not parent and whole < at_least):
+                    # Where nothing in the country is large enough, its name alone is no secret.
+                    shown = merged = np.zeros(len(codes), dtype=bool)
+                else:
+                    shown, merged = protect_residual(counts, at_least)
+                rest = hidden.get(parent, "_".join([*parent[-1:], residual]))
+                for code, seen in zip(codes, shown, strict=True):
+                    unit = (*parent, code)
+                    if not seen:
+                        hidden[unit] = rest
+                    found[unit] = (*found[parent], code if seen else rest)
+                told["shown"] += int(shown.sum())
+                told["hidden"] += int((~shown).sum())
+                told["hidden to protect others"] += int(merged.sum())
+                if at_least and rest in codes:
+                    raise InputError(
+                        f"geography_threshold: column {self.columns[depth - 1]!r} has a code that is also what the "
+                        "residual would be called. Choose another word with residual=."
+                    )
+        return found, told
+
+    def children(self, depth: int) -> dict[Codes, dict[str, int]]:
+        """Return the inhabitants of the units of a level, by parent."""
+        found: dict[Codes, dict[str, int]] = {}
+        for codes, n in self.inhabitants.items():
+            below = found.setdefault(codes[: depth - 1], {})
+            below[codes[depth - 1]] = below.get(codes[depth - 1], 0) + n
+        return found
+
+    def inhabited(self) -> set[Codes]:
+        """Return the codes of the units of all levels in which somebody lives, the whole country among them."""
+        people = [codes for codes, n in self.inhabitants.items() if n]
+        return {(), *(codes[:i] for codes in people for i in range(1, len(codes) + 1))}
+
+
+# -- reading -------------------------------------------------------------------------------------------
+
+
+def read_geography(
+    source: str | Mapping[str, Sequence[Any]], columns: Sequence[str], count: str
+) -> Geography:
+    """Return the units of a file, or of a mapping from column to values: the latest year where there are several."""
+    table = read_texts(source) if isinstance(source, str) else as_texts(source)
+    missing = [c for c in (*columns, count) if c not in table.column_names]
+    if missing:
+        raise InputError(
+            f"the population file has no column {missing[0]!r}; it needs {', '.join(map(repr, columns))} and {count!r}."
+        )
+    if "year" in table.column_names and "year" not in columns:
+        years = whole_numbers(table.column("year"), "year")
+        table = table.filter(pa.array(years == years.max(initial=0)))
+    n = whole_numbers(table.column(count), count)
+    codes = [table.column(c).to_pylist() for c in columns]
+    if any(code is None for column in codes for code in column):
+        raise InputError("the population file has units without a code. Give each one.")
+    units = list(zip(*codes, strict=True)) if len(table) else []
+    if len(set(units)) < len(units):
+        raise InputError(
+            "the population file names a unit more than once; give each finest unit one row."
+        )
+    if not units:
+        raise InputError("the population file has no units.")
+    return Geography(tuple(columns), dict(zip(units, n.tolist(), strict=True)))
+
+
+def read_texts(path: str) -> pa.Table:
+    """Return a CSV or Parquet file with every column as text, so that codes keep their zeros."""
+    file = Path(path)
+    if not file.is_file():
+        raise UnreadableFile(f"the population file {file.name!r} does not exist.")
+    try:
+        if file.suffix.lower() == ".parquet":
+            return as_texts(pq.read_table(file))
+        with file.open(encoding="utf-8-sig") as text:
+            header = text.readline().strip()
+        separator = max(",;\t", key=header.count)
+        names = [n.strip('"') for n in header.split(separator)]
+        return pa_csv.read_csv(
+            file,
+            read_options=pa_csv.ReadOptions(column_names=names, skip_rows=1),
+            parse_options=pa_csv.ParseOptions(delimiter=separator),
+            convert_options=pa_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True
+            ),
+        )
+    except (pa.ArrowInvalid, UnicodeDecodeError, OSError):
+        raise UnreadableFile(
+            f"the population file {file.name!r} cannot be read as CSV (UTF-8, one row per unit) or Parquet."
+        ) from None
+
+
+def as_texts(source: Any) -> pa.Table:
+    """Return a table or a mapping with every column as text."""
+    try:
+        table = source if isinstance(source, pa.Table) else pa.table(dict(source))
+        return pa.table({n: pc.cast(table.column(n), pa.string()) for n in table.column_names})
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, ValueError):
+        raise InputError(
+            "population must be a file, or columns of equal length: one for each geographic column, and one of counts."
+        ) from None
+
+
+def whole_numbers(column: pa.ChunkedArray, name: str) -> Ints:
+    """Return texts as whole numbers that are not negative."""
+    try:
+        found = pc.cast(column, pa.int64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        found = np.array([-1.0])
+    if column.null_count or found.dtype != np.int64 or bool((found < 0).any()):
+        raise InputError(
+            f"column {name!r} of the population file must hold whole numbers from 0 in every row."
+        )
+    return np.asarray(found, dtype=np.int64)
+
+
+def refuse_strangers(strangers: Iterable[Codes]) -> None:
+    """Say that the data have units which the population file lacks, and list them to who asks."""
+    listed = sorted(set(strangers))
+    if listed:
+        raise InputError(
+            "geography_threshold: the data have units that the population file lacks, or says that nobody lives in. "
+            "Add them, or harmonise their codes with harmonised=. " + reveal("units", listed)
+        )

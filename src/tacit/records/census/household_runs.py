@@ -7,7 +7,7 @@ sort of the file by geography would have, without sorting anything. A second pas
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from tacit.engine.class_index import ClassIndex
 from tacit.engine.names import aggregate
 from tacit.engine.relational import N, count_rows
 from tacit.errors import InputError
+from tacit.records.swapping.swap import rank_in_group
 from tacit.reveal import MOST, reveal
 
 FIRST, LAST = "__first__", "__last__"
@@ -35,14 +36,8 @@ FIRST, LAST = "__first__", "__last__"
 class BlockStart:
     """What a block must know of those before it.
 
-    Attributes
-    ----------
-    classes, before
-        The classes whose households begin in the block, and how many of each began in earlier blocks.
-    goes_on
-        True when the first record belongs to the last household of an earlier block.
-    number
-        That household's number in its class.
+    ``classes`` are those whose households begin in the block, ``before`` how many of each began in earlier blocks. The block
+    ``goes_on`` when its first record belongs to the last household of an earlier one, which has this ``number`` in its class.
     """
 
     classes: Ints
@@ -53,17 +48,7 @@ class BlockStart:
 
 @dataclass(frozen=True)
 class Runs:
-    """Households of a file by class of the geographic columns.
-
-    Attributes
-    ----------
-    index
-        The classes, ascending.
-    sizes
-        Households in each class.
-    starts
-        What each block must know.
-    """
+    """Households of a file by class of the geographic columns: the classes, their sizes, and what each block must know."""
 
     index: ClassIndex
     sizes: Ints
@@ -97,26 +82,27 @@ class Runs:
 def rank_by_class(classes: Ints) -> Ints:
     """Return 0, 1, ... for the places of each class, in order."""
     order = np.argsort(classes, kind="stable")
-    ordered = classes[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else ordered
-    rank = np.arange(len(ordered)) - np.repeat(starts, np.diff(np.r_[starts, len(ordered)]))
     found = np.empty(len(classes), dtype=np.int64)
-    found[order] = rank
+    found[order] = rank_in_group(classes[order])
     return found
 
 
 def opens_household(ids: pa.ChunkedArray) -> Flags:
     """Return which records begin another household than the record before them has; the first always does."""
-    n = len(ids)
-    new = np.ones(n, dtype=bool)
-    if n > 1:
-        differs = pc.fill_null(pc.not_equal(ids.slice(1), ids.slice(0, n - 1)), True)
-        new[1:] = differs.to_numpy(zero_copy_only=False)
-    return new
+    differs = compare_next(pc.not_equal, ids, ids, unknown=True)
+    return np.concatenate([np.ones(min(len(ids), 1), dtype=bool), differs])
+
+
+def compare_next(
+    compare: Callable[..., Any], one: pa.ChunkedArray, other: pa.ChunkedArray, *, unknown: bool
+) -> Flags:
+    """Return how each entry of one column but the first compares with the entry before it of another."""
+    found = compare(one.slice(1), other.slice(0, max(len(one) - 1, 0)))
+    return np.asarray(pc.fill_null(found, unknown).to_numpy(zero_copy_only=False), dtype=bool)
 
 
 def scan_households(
-    data: Microdata, home: str, sort_by: Sequence[str], kind: str, ctx: Context
+    data: Microdata, home: str, sort_by: Sequence[str], ctx: Context
 ) -> Runs | None:
     """Count households by class and block; None when members of a household do not stand together.
 
@@ -135,10 +121,10 @@ def scan_households(
     mapped = data.engine.map_blocks(frame, scan, schema, ticker(ctx))
     if any(t["lacking"] for t in mapped.tallies):
         raise InputError(
-            f"{kind}: some records have no household in column {home!r}. Give every record one, or drop them first."
+            f"sample_households: some records have no household in column {home!r}. Give every record one, or drop them first."
         )
     edges = data.engine.to_arrow(mapped.records).sort_by(ROW)
-    return join_blocks(index, mapped.tallies, edges, data, home, sort_by, kind)
+    return join_blocks(index, mapped.tallies, edges, data, home, sort_by)
 
 
 def scan_block(
@@ -150,7 +136,7 @@ def scan_block(
     begins = np.flatnonzero(new)
     found, counts = np.unique(classes[begins], return_counts=True)
     torn = int(np.count_nonzero((classes[1:] != classes[:-1]) & ~new[1:]))
-    rises = pc.fill_null(pc.less_equal(ids.slice(0, len(ids) - 1), ids.slice(1)), False)
+    rises = compare_next(pc.greater_equal, ids, ids, unknown=False)
     # Taken, not sliced: a slice would keep the whole block in memory.
     first, last = pa.array([0]), pa.array([len(ids) - 1])
     edges = pa.table(
@@ -160,7 +146,7 @@ def scan_block(
         "block": block,
         "lacking": int(ids.null_count),
         "torn": torn,
-        "rising": bool(pc.all(rises, min_count=0).as_py()),
+        "rising": bool(rises.all()),
         "classes": found.tolist(),
         "counts": counts.tolist(),
         "runs": len(begins),
@@ -175,11 +161,12 @@ def join_blocks(
     data: Microdata,
     home: str,
     sort_by: Sequence[str],
-    kind: str,
 ) -> Runs | None:
     """Put the counts of blocks together."""
-    goes_on = follows(edges)
-    rising = all(t["rising"] for t in tallies) and rises_between(edges)
+    follows = compare_next(pc.equal, edges.column(FIRST), edges.column(LAST), unknown=False)
+    goes_on = [False, *follows]
+    between = compare_next(pc.greater_equal, edges.column(FIRST), edges.column(LAST), unknown=False)
+    rising = all(t["rising"] for t in tallies) and bool(between.all())
     sizes = np.zeros(index.size, dtype=np.int64)
     starts: dict[int, BlockStart] = {}
     torn, number, last_class = False, 0, -1
@@ -196,27 +183,10 @@ def join_blocks(
             # The last household of a block is the last of its class so far.
             number = int(sizes[last_class])
     if torn:
-        refuse_torn(data, home, sort_by, kind)
+        refuse_torn(data, home, sort_by)
     if not rising and count_households(data, home) != int(sizes.sum()):
         return None
     return Runs(index, sizes, starts)
-
-
-def follows(edges: pa.Table) -> Flags:
-    """Return for each block whether it begins with the household with which the one before ended."""
-    found = np.zeros(edges.num_rows, dtype=bool)
-    if edges.num_rows > 1:
-        same = pc.equal(edges.column(FIRST).slice(1), edges.column(LAST).slice(0, len(edges) - 1))
-        found[1:] = pc.fill_null(same, False).to_numpy(zero_copy_only=False)
-    return found
-
-
-def rises_between(edges: pa.Table) -> bool:
-    """Return True when no household number falls from one block to the next."""
-    if edges.num_rows < 2:
-        return True
-    rises = pc.less_equal(edges.column(LAST).slice(0, len(edges) - 1), edges.column(FIRST).slice(1))
-    return bool(pc.all(rises, min_count=0).as_py())
 
 
 def count_households(data: Microdata, home: str) -> int:
@@ -224,20 +194,20 @@ def count_households(data: Microdata, home: str) -> int:
     return count_rows(aggregate(data.frame.select(home, ROW), [home], nw.len().alias(N)))
 
 
-def check_one_place(data: Microdata, home: str, sort_by: Sequence[str], kind: str) -> None:
+def check_one_place(data: Microdata, home: str, sort_by: Sequence[str]) -> None:
     """Refuse households whose members differ in geography."""
     pairs = aggregate(data.frame, list(dict.fromkeys([home, *sort_by])), nw.len().alias(N))
     if count_rows(pairs) != count_households(data, home):
-        refuse_torn(data, home, sort_by, kind)
+        refuse_torn(data, home, sort_by)
 
 
-def refuse_torn(data: Microdata, home: str, sort_by: Sequence[str], kind: str) -> None:
+def refuse_torn(data: Microdata, home: str, sort_by: Sequence[str]) -> None:
     """Say that members of one household differ in geography, and list the households to who asks."""
     pairs = aggregate(data.frame, list(dict.fromkeys([home, *sort_by])), nw.len().alias(N))
     several = aggregate(pairs.select(home), [home], nw.len().alias(N)).filter(nw.col(N) > 1)
     shown = several.select(home).head(MOST).collect("pyarrow").get_column(home).to_list()
     columns = ", ".join(repr(c) for c in sort_by)
     raise InputError(
-        f"{kind}: members of one household differ in {columns}; a household lives in one place. "
+        f"sample_households: members of one household differ in {columns}; a household lives in one place. "
         + reveal("households in several places", shown)
     )

@@ -50,8 +50,7 @@ class RemoveColumns(Method):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nothing to leave out, or nothing left."""
-        found = super().faults(data)
-        if found:
+        if found := super().faults(data):
             return found
         gone = self.targets(data)
         if not gone:

@@ -179,7 +179,7 @@ class SampleHouseholds(Method):
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         home = self.household or data.household
         assert home is not None
-        runs = scan_households(data, home, self.sort_by, self.kind, ctx)
+        runs = scan_households(data, home, self.sort_by, ctx)
         if runs is None:
             return self.sample_scattered(data, home, ctx)
         draw = self.draw(runs, ctx)
@@ -188,13 +188,13 @@ class SampleHouseholds(Method):
 
     def sample_scattered(self, data: Microdata, home: str, ctx: Context) -> Microdata:
         """Sample where members of a household do not stand together: by their first records."""
-        check_one_place(data, home, self.sort_by, self.kind)
+        check_one_place(data, home, self.sort_by)
         marked = data.engine.materialise(
             data.frame.with_columns(nw.col(ROW).min().over(home).alias(FIRST))
         )
         names = list(dict.fromkeys([home, *self.sort_by]))
         heads = data.with_frame(marked.filter(nw.col(ROW) == nw.col(FIRST)).select(*names, ROW))
-        runs = scan_households(heads, home, self.sort_by, self.kind, ctx)
+        runs = scan_households(heads, home, self.sort_by, ctx)
         assert runs is not None
         draw = self.draw(runs, ctx)
         taken, _ = change_records(heads, draw.change(home), ctx)

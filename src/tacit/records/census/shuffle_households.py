@@ -16,6 +16,7 @@ from tacit.data.microdata import Microdata
 from tacit.data.values import drop_stale_descriptions, unused_row_number
 from tacit.engine.arrow import set_columns
 from tacit.engine.base import ROW
+from tacit.engine.coded import densify
 from tacit.engine.memory import held_table, reorder_held
 from tacit.errors import InputError, RoleMissing, SdcError
 from tacit.fields import HouseholdColumn
@@ -103,10 +104,8 @@ def shuffled(homes: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
 
     Households are drawn in the order of their first records, so that how they were coded does not matter.
     """
-    _, first, of = np.unique(homes, return_index=True, return_inverse=True)
-    appearance = np.empty(len(first), dtype=np.int64)
-    appearance[np.argsort(first, kind="stable")] = np.arange(len(first))
-    place = rng.permutation(len(first))[appearance[of.ravel()]]
+    appearance, households = densify(homes)
+    place = rng.permutation(households)[appearance]
     order = np.argsort(place, kind="stable")
     return order, place[order] + 1
 

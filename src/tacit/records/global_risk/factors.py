@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.hierarchy import Hierarchy, ground_label
-from tacit.engine.codes import DENSE, densify
 from tacit.errors import InputError
 
 #: A weak-change factor: original value, masked value, to a number in [0, 1].
@@ -28,20 +27,11 @@ UNRANKED = -1
 
 @dataclass(frozen=True)
 class KeyFactor:
-    """What masking did to one key.
+    """What masking did to one key, compared as ``kind``: ordered, unordered, prefix, tree or custom.
 
-    Attributes
-    ----------
-    kind
-        How the key was compared: ordered, unordered, prefix, tree or custom.
-    icf
-        The inversion factor (ordered keys) or change factor (all others), in [0, 1].
-    inversions
-        Pairs of records whose order was turned round; None for keys without an order.
-    changes
-        Linked records whose value differs.
-    strong
-        Of these, the changes that leave nothing in common.
+    ``icf`` is the inversion factor (ordered keys) or change factor (all others), in [0, 1]; ``inversions`` counts pairs of
+    records whose order was turned round (None for keys without an order), ``changes`` linked records whose value differs,
+    and ``strong`` those of them that have nothing left in common.
     """
 
     kind: str
@@ -74,28 +64,6 @@ class Pairs:
     n: Ints
     x: pa.Array
     y: pa.Array
-
-    @classmethod
-    def of(
-        cls,
-        original: npt.NDArray[Any],
-        masked: npt.NDArray[Any],
-        n: Ints,
-        x: pa.Array,
-        y: pa.Array,
-    ) -> Pairs:
-        """Merge equal pairs of cells."""
-        width = len(y) + 1
-        ids = original.astype(np.int64) * width + masked
-        if (len(x) + 1) * width <= DENSE:
-            table = np.bincount(ids, weights=n, minlength=0)
-            codes = np.flatnonzero(table)
-            return cls(codes // width, codes % width, table[codes].astype(np.int64), x, y)
-        dense, size = densify(ids)
-        first = np.empty(size, dtype=np.int64)
-        first[dense] = ids
-        counts = np.bincount(dense, weights=n, minlength=size).astype(np.int64)
-        return cls(first // width, first % width, counts, x, y)
 
     @property
     def records(self) -> int:
@@ -158,78 +126,31 @@ def ranks(values: pa.Array, column: str, where: str) -> Ints:
 
 def is_ordered(kind: pa.DataType) -> bool:
     """Return True for types whose values have a natural order."""
-    checks = (
-        pa.types.is_integer,
-        pa.types.is_floating,
-        pa.types.is_decimal,
-        pa.types.is_temporal,
-        pa.types.is_boolean,
-    )
-    return any(check(kind) for check in checks)
+    numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return bool(numbers or pa.types.is_temporal(kind) or pa.types.is_boolean(kind))
 
 
 def inversions(x: Ints, y: Ints, n: Ints) -> int:
     """Return the number of record pairs with x_i < x_j and y_i > y_j; ties are no inversion.
 
-    Parameters
-    ----------
-    x, y
-        Non-negative ranks of distinct pairs before and after masking.
-    n
-        Records that hold each pair.
+    x and y are ranks from 0 of distinct pairs before and after masking, n the records that hold each pair.
     """
     if not len(x):
         return 0
-    if (int(x.max()) + 1) * (int(y.max()) + 1) <= max(1 << 16, 4 * len(x)):
-        return inversions_by_table(x, y, n)
-    return inversions_by_bits(x, y, n)
-
-
-def inversions_by_table(x: Ints, y: Ints, n: Ints) -> int:
-    """Count inversions on the dense table of ranks with cumulative sums."""
-    shape = int(x.max()) + 1, int(y.max()) + 1
-    table = np.bincount(x * shape[1] + y, weights=n, minlength=shape[0] * shape[1])
-    h = table.astype(np.int64).reshape(shape)
-    lower_right = np.cumsum(h[::-1], axis=0)[::-1]
-    below = np.zeros_like(h)
-    below[:-1, 1:] = np.cumsum(lower_right[1:, :-1], axis=1)
-    return int((h * below).sum())
-
-
-def inversions_by_bits(x: Ints, y: Ints, n: Ints) -> int:
-    """Count inversions in O(N log N) by distributing on the bits of y, highest bit first.
-
-    The pairs stand in the order of x inside groups of equal higher bits of y. Two of a group first
-    differ at the present bit: it is an inversion when the one with the bit set stands first.
-    """
     order = np.lexsort((y, x))
     y, n = y[order], n[order]
     total = 0
+    # By the bits of y, highest first: in groups of equal higher bits pairs stand in the order of x, and two of a group
+    # that first differ at this bit are an inversion when the one with the bit set stands first.
     for bit in range(int(y.max()).bit_length() - 1, -1, -1):
-        group = y >> (bit + 1)
-        ones = (y >> bit) & 1
+        group, ones = y >> (bit + 1), (y >> bit) & 1
         starts = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
-        sizes = np.diff(np.append(starts, len(y)))
         before = np.concatenate(([0], np.cumsum(n * ones)))
-        ahead = before[:-1] - np.repeat(before[starts], sizes)
+        ahead = before[:-1] - np.repeat(before[starts], np.diff(np.append(starts, len(y))))
         total += int((n * ahead)[ones == 0].sum())
-        place = partition_positions(ones, starts, sizes)
-        moved_y, moved_n = np.empty_like(y), np.empty_like(n)
-        moved_y[place], moved_n[place] = y, n
-        y, n = moved_y, moved_n
+        order = np.argsort(y >> bit, kind="stable")
+        y, n = y[order], n[order]
     return total
-
-
-def partition_positions(ones: Ints, starts: Ints, sizes: Ints) -> Ints:
-    """Return where each entry goes when zeros move before ones inside each group, order kept."""
-    zeros_before = np.concatenate(([0], np.cumsum(1 - ones)))
-    ends = starts + sizes
-    zeros = zeros_before[ends] - zeros_before[starts]
-    inside = zeros_before[:-1] - np.repeat(zeros_before[starts], sizes)
-    position = np.arange(len(ones))
-    start = np.repeat(starts, sizes)
-    at_one = np.repeat(zeros, sizes) + position - inside
-    return np.where(ones == 1, at_one, start + inside)
 
 
 # -- keys without an order ---------------------------------------------------------------------
@@ -242,17 +163,7 @@ def unordered_factor(pairs: Pairs) -> KeyFactor:
 
 
 def change_factor(pairs: Pairs, kind: str, distances: Floats) -> KeyFactor:
-    """Return the change factor of a partially ordered key (formula 2.8).
-
-    Parameters
-    ----------
-    pairs
-        The pairs.
-    kind
-        The name of the kind.
-    distances
-        The weak-change factor of each pair whose values differ; of the others it is 0.
-    """
+    """Return the change factor of a partially ordered key (formula 2.8) from weak-change factors of pairs that differ."""
     wcf = np.where(pairs.differ(), distances, 0.0)
     changes = int(pairs.n[pairs.differ()].sum())
     strong = int(pairs.n[wcf >= 1].sum())

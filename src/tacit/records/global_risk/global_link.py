@@ -18,7 +18,7 @@ from tacit.engine.relational import N, attach_counts
 from tacit.engine.subsets import unordered_cells
 from tacit.errors import ColumnNotFound, InputError
 from tacit.records.global_risk.factors import Pairs
-from tacit.records.global_risk.search import Linked, Side, merge_links
+from tacit.records.global_risk.search import Linked, Side, merge_equal, merge_links
 
 Frame = nw.LazyFrame[Any]
 
@@ -30,18 +30,10 @@ MASKED_ONLY, ORIGINAL_ONLY, BOTH = 1, 2, 3
 
 @dataclass(frozen=True)
 class JointCells:
-    """Distinct combinations of original and masked key values with their counts.
+    """Distinct combinations of original and masked key values, and the records in each.
 
-    Attributes
-    ----------
-    keys
-        The keys, in order.
-    original, masked
-        The coded keys of each file, one code per cell.
-    where
-        In which files the records of a cell stand.
-    n
-        Records in each cell.
+    ``original`` and ``masked`` are the coded keys of each file, one code per cell; ``where`` says in which files the
+    records of a cell stand.
     """
 
     keys: tuple[str, ...]
@@ -81,7 +73,9 @@ class JointCells:
     def pairs(self, key: int) -> Pairs:
         """Return the pairs of original and masked values of one key among linked records."""
         x, y, both = self.original[key], self.masked[key], self.in_both
-        return Pairs.of(x.codes[both], y.codes[both], self.n[both], x.values, y.values)
+        old, new = (c.codes[both].astype(np.int64) for c in (x, y))
+        _, at, n = merge_equal(old * (len(y.values) + 1) + new, self.n[both])
+        return Pairs(old[at], new[at], n, x.values, y.values)
 
     def linked(self) -> Linked:
         """Return both files as distinct combinations, with the links between them."""

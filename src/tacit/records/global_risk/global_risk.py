@@ -247,7 +247,7 @@ class GlobalRisk(Measure):
             "linked records": cells.records(cells.in_both),
         }
         files = Files(original, data, self.link, table, weights)
-        return assemble_result(self.report, keys, factors, search, counts, files)
+        return assemble_result(self.report, factors, search, counts, files)
 
     def factor(self, key: str, pairs: Pairs, original: Microdata, masked: Microdata) -> KeyFactor:
         """Return the inversion or change factor of one key."""
@@ -280,14 +280,8 @@ def default_kind(key: str, pairs: Pairs, original: Microdata) -> str:
 class Peak:
     """One measure at its maximum.
 
-    Attributes
-    ----------
-    value
-        The disclosure risk.
-    keys
-        The subset that maximises it; of several the largest, as a key without effect belongs to it.
-    ties
-        Every subset looked at that reaches the value.
+    ``keys`` is the subset that maximises it, of several the largest, as a key without effect belongs to it; ``ties`` has
+    every subset looked at that reaches the value.
     """
 
     value: float
@@ -458,14 +452,10 @@ def histogram(sizes: Ints) -> dict[int, int]:
 
 
 def assemble_result(
-    report: str,
-    keys: tuple[str, ...],
-    factors: Mapping[str, KeyFactor],
-    search: Search,
-    counts: Mapping[str, int],
-    files: Files,
+    report: str, factors: Mapping[str, KeyFactor], search: Search, counts: Any, files: Files
 ) -> GlobalRiskResult:
     """Put the result together."""
+    keys = tuple(factors)
     peaks: dict[str, Any] = {name: peak(search, m, keys) for m, name in enumerate(MEASURES)}
     chief = peaks[report]
     overmasked = tuple(k for k in keys if k not in chief.keys) if chief.value > 0 else ()

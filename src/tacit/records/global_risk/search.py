@@ -44,16 +44,10 @@ class Shares(NamedTuple):
 
 @dataclass(frozen=True)
 class Side:
-    """The distinct key combinations of one file: packed codes, and records in each.
+    """The distinct key combinations of one file, and the records in each: the cluster sizes on the keys that are left.
 
-    Attributes
-    ----------
-    words
-        The packed codes; several integers a combination when one cannot hold all keys.
-    places
-        For each key: its word, the stride of its digit, and the number of its codes.
-    n
-        Records in each combination: the cluster sizes on the keys that are left.
+    Codes are packed into ``words``, several integers a combination when one cannot hold all keys; ``places`` has for each
+    key its word, the stride of its digit, and the number of its codes.
     """
 
     words: tuple[Ints, ...]
@@ -84,10 +78,7 @@ class Side:
             first, _ = compact_ids(ids)
             second, width = compact_ids(word)
             ids = first * width + second
-        into, size = compact_ids(ids)
-        n = np.bincount(into, weights=self.n, minlength=size).astype(np.int64)
-        at = np.zeros(size, dtype=np.int64)
-        at[into] = np.arange(len(into))
+        into, at, n = merge_equal(ids, self.n)
         return Side(tuple(w[at] for w in self.words), self.places, n), into
 
     def without(self, key: int) -> tuple[Side, Ints]:
@@ -116,6 +107,14 @@ def compact_ids(ids: Ints) -> tuple[Ints, int]:
     into = np.empty_like(number)
     into[order] = number
     return into, int(number[-1]) + 1
+
+
+def merge_equal(ids: Ints, n: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return for each number its place among the different ones; for each of these where it stands, and its sum of n."""
+    into, size = compact_ids(ids)
+    at = np.zeros(size, dtype=np.int64)
+    at[into] = np.arange(len(into))
+    return into, at, np.bincount(into, weights=n, minlength=size).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -149,26 +148,18 @@ class Linked:
         i, j = self.masked.n[self.at_masked], self.original.n[self.at_original]
         width = int(j.max(initial=0)) + 1
         packed = i * width + j
-        into, size = compact_ids(packed)
-        codes = np.zeros(size, dtype=np.int64)
-        codes[into] = packed
-        c = np.bincount(into, weights=self.n, minlength=size).astype(np.int64)
+        _, at, c = merge_equal(packed, self.n)
         # A fixed order of entries: sums come out the same whatever the order of the records.
-        order = np.argsort(codes)
-        return codes[order] // width, codes[order] % width, c[order]
+        order = np.argsort(packed[at])
+        return i[at][order], j[at][order], c[order]
 
 
 def merge_links(
     original: Side, masked: Side, at_original: Ints, at_masked: Ints, n: Ints
 ) -> Linked:
     """Merge links between the same two combinations."""
-    width = len(masked.n)
-    ids = at_original * width + at_masked
-    into, size = compact_ids(ids)
-    first = np.zeros(size, dtype=np.int64)
-    first[into] = ids
-    counts = np.bincount(into, weights=n, minlength=size).astype(np.int64)
-    return Linked(original, masked, first // max(width, 1), first % max(width, 1), counts)
+    _, at, counts = merge_equal(at_original * len(masked.n) + at_masked, n)
+    return Linked(original, masked, at_original[at], at_masked[at], counts)
 
 
 # -- search ------------------------------------------------------------------------------------
@@ -178,22 +169,10 @@ def merge_links(
 class Search:
     """The state of a search.
 
-    Attributes
-    ----------
-    icf
-        The inversion or change factor of each key.
-    weights
-        The weights of the weighted measure.
-    n
-        Records of the original: the denominator.
-    tick
-        Called before each subset, so that the work can be cancelled.
-    seen
-        The shares of every subset looked at.
-    best
-        The largest minimal, weighted and maximal risk so far.
-    limits
-        For every subset looked at, as bits, bounds of the shares of its own subsets.
+    ``icf`` are the factors of the keys, ``weights`` those of the weighted measure, ``n`` the records of the original (the
+    denominator); ``tick`` is called before each subset, so that the work can be cancelled. Found are the shares of every
+    subset ``seen``, the ``best`` minimal, weighted and maximal risk so far, and for every subset looked at, as bits, bounds of
+    the shares of its own subsets (``limits``).
     """
 
     icf: Floats
@@ -276,18 +255,10 @@ class Search:
     def _descend(
         self, table: Linked, subset: Subset, ceilings: Floats, undecided: list[int], kept: float
     ) -> None:
-        """Leave out each undecided key in turn, the ones before it being there to stay.
+        """Leave out each undecided key of S in turn, most changed first, the ones before it being there to stay.
 
-        Parameters
-        ----------
-        table, subset
-            The node's keys S.
-        ceilings
-            Bounds of the shares of all subsets of S; minus infinity for measures that are settled.
-        undecided
-            The keys of S that may still go, most changed first.
-        kept
-            prod (1 - icf_k) over the keys that are there to stay.
+        ``ceilings`` bound the shares of all subsets of S, minus infinity for measures that are settled; ``kept`` is
+        prod (1 - icf_k) over the keys that are there to stay.
         """
         if len(subset) == 1:
             return

@@ -24,17 +24,9 @@ CHECKED = 24
 class Weights:
     """A weight matrix as a function of the cluster sizes i (masked) and j (original).
 
-    Attributes
-    ----------
-    relative
-        w_ij / w_11 for arrays of sizes.
-    monotone
-        True when w_ij / max(i, j) can only fall as a cluster grows: then adding a key that was not
-        changed never lowers the weighted risk.
-    admissible
-        True when every shape rule is known to hold.
-    fault
-        The first shape rule that is broken, in words.
+    ``relative`` gives w_ij / w_11 for arrays of sizes. The matrix is ``monotone`` when w_ij / max(i, j) can only fall as a
+    cluster grows: then adding a key that was not changed never lowers the weighted risk. It is ``admissible`` when every
+    shape rule is known to hold; ``fault`` is the first one that is broken, in words.
     """
 
     relative: Callable[[Ints, Ints], Floats]

@@ -40,22 +40,13 @@ HELD, AT_ONCE = 1 << 21, 8
 
 @dataclass(frozen=True)
 class Comparison:
-    """How fields are compared.
+    """How fields are compared, in tuples by field.
 
-    Attributes
-    ----------
-    tolerances
-        By field, the differences up to which values agree, widest first; 0 for equality. A field's level
-        of agreement is the number of tolerances that the difference is within.
-    numeric
-        Which fields hold numbers, whose weight may be interpolated.
-    ranks
-        By field, what that number means as a level when there are further levels between; None where it is the
-        level itself.
-    tables
-        By field, levels of pairs of values; the higher one counts. None where there is no table.
-    tops
-        By field, the highest level, where it is not the number of tolerances.
+    ``tolerances`` are the differences up to which values agree, widest first, 0 for equality: a field's level of agreement is
+    the number of tolerances that the difference is within. The weight of ``numeric`` fields may be interpolated. ``ranks``
+    say what that number means as a level when there are further levels between, None where it is the level itself;
+    ``tables`` have levels of pairs of values, of which the higher one counts, and ``tops`` the highest level where it is not
+    the number of tolerances.
     """
 
     tolerances: tuple[tuple[float, ...], ...]
@@ -140,7 +131,7 @@ class Comparison:
         return level
 
     def kernel_arrays(self, b: Floats) -> tuple[Any, ...]:
-        """Return what the kernels take to find levels: ranks, tables end to end, and the values of targets."""
+        """Return what the kernels take to find levels: see ``fields`` there."""
         widest = max(1, *map(len, self.tolerances)) + 1
         rank = np.zeros((len(self), widest), dtype=np.int64)
         base = np.full((len(self), 2), -1, dtype=np.int64)
@@ -163,26 +154,17 @@ class Comparison:
             width = max(width, len(table))
         none = [np.zeros(1, dtype=np.int64)]
         joined = (np.concatenate(part or none) for part in (starts, others, levels))
-        return self.by_level, rank, base, *joined, codes, width
+        return self.padded(), self.highest, self.by_level, rank, base, *joined, codes, width
 
 
 @dataclass(frozen=True)
 class Candidates:
     """The pairs to look at: each distinct query with a stretch of distinct targets.
 
-    Attributes
-    ----------
-    a, asked
-        The distinct queries, one column per field, and which query is which.
-    b, found
-        The distinct targets in the order of the stretches, one row per field, and which target is which.
-    order
-        The distinct target at each place of that order.
-    low, high
-        The stretch of each query.
-    ours, theirs
-        Blocks of queries (rows) and of targets (columns) under earlier rules: pairs of the same block were
-        looked at there.
+    ``a`` are the distinct queries, one column per field, and ``asked`` says which query is which; ``b`` are the distinct targets
+    in the order of the stretches, one row per field, and ``found`` says which target is which. ``order`` has the distinct
+    target at each place of that order, ``low`` and ``high`` the stretch of each query. Pairs of the same block of queries
+    (rows of ``ours``) and of targets (columns of ``theirs``) were looked at under an earlier rule.
     """
 
     a: Floats
@@ -299,21 +281,14 @@ def count_new_patterns(
     """
     if comparison.n_patterns > PATTERN_LIMIT:
         return count_seen_patterns(candidates, comparison, tick)
-    _, radix = comparison.places
-    total = comparison.n_patterns
-    run = KERNELS.pick(2.0 * candidates.work * candidates.a.shape[1])["count_patterns"]
-    c, n = candidates, len(candidates.a)
-    amount = c.found.count[c.order]
-    levels = comparison.kernel_arrays(c.b)
+    c, n, total = candidates, len(candidates.a), comparison.n_patterns
+    run = KERNELS.pick(2.0 * c.work * c.a.shape[1])["count_patterns"]
+    fields = comparison.kernel_arrays(c.b)
 
     def work(begin: int) -> Ints:
         tick("comparing pairs", begin / max(n, 1))
-        at = slice(begin, begin + CHUNK)
         out = np.zeros(2 * total, dtype=np.int64)
-        run(
-            c.a[at], c.b, c.low[at], c.high[at], c.asked.count[at], amount,
-            comparison.padded(), comparison.highest, radix, *levels, c.ours[at], c.theirs, out,
-        )  # fmt: skip
+        run(_pairs_of(c, slice(begin, begin + CHUNK)), fields, comparison.places, out)
         return out
 
     counts = np.zeros(2 * total, dtype=np.int64)
@@ -321,6 +296,12 @@ def count_new_patterns(
         counts += part
     new = counts[:total]
     return as_patterns(new + counts[total:], comparison), as_patterns(new, comparison)
+
+
+def _pairs_of(c: Candidates, at: slice | Ints) -> tuple[Any, ...]:
+    """Return the candidates of some queries as the kernels take them."""
+    amount = c.found.count[c.order]
+    return c.a[at], c.b, c.low[at], c.high[at], c.asked.count[at], amount, c.ours[at], c.theirs
 
 
 def count_seen_patterns(
@@ -332,10 +313,8 @@ def count_seen_patterns(
     far are raised to the number of all pairs, with a warning.
     """
     c, n = candidates, len(candidates.a)
-    word, radix = comparison.places
     run = KERNELS.pick(2.0 * c.work * c.a.shape[1])["number_patterns"]
-    amount = c.found.count[c.order]
-    levels = comparison.kernel_arrays(c.b)
+    fields = comparison.kernel_arrays(c.b)
     parts = max(-(-n // CHUNK), -(-c.work // HELD), 1)
 
     def work(part: int) -> tuple[Ints, Ints]:
@@ -343,10 +322,7 @@ def count_seen_patterns(
         at = np.arange(part, n, parts)
         numbers = np.zeros((int((c.high[at] - c.low[at]).sum()), comparison.n_words + 1), np.int64)
         pairs = np.zeros(len(numbers), dtype=np.int64)
-        run(
-            c.a[at], c.b, c.low[at], c.high[at], c.asked.count[at], amount, comparison.padded(),
-            comparison.highest, word, radix, *levels, c.ours[at], c.theirs, numbers, pairs,
-        )  # fmt: skip
+        run(_pairs_of(c, at), fields, comparison.places, numbers, pairs)
         return sum_equal(numbers, pairs)
 
     numbers, counts = np.zeros((0, comparison.n_words + 1), np.int64), np.zeros(0, np.int64)
@@ -430,16 +406,9 @@ def pattern_numbers(left: Floats, right: Floats, comparison: Comparison) -> Ints
 class Scores:
     """How differences and levels become weights.
 
-    Attributes
-    ----------
-    knots, slopes, top, stepwise
-        Fields that go by difference, see the kernels; nothing for the others.
-    comparison
-        How fields are compared.
-    weights
-        By field that goes by level, the weight of each; 0 behind the last.
-    bonus
-        By field, what each value adds to the weight of full agreement; None for nothing.
+    Fields that go by difference have ``knots``, ``slopes`` and ``top``, ``stepwise`` or not (see the kernels); those that go by
+    level have the ``weights`` of each, 0 behind the last. ``bonus`` is, by field, what each value adds to the weight of full
+    agreement; None for nothing.
     """
 
     knots: Floats
@@ -555,19 +524,16 @@ def search_rule(
     """Look through the candidates of one rule and keep what is better than what earlier ones have found."""
     c, n, comparison = rule, len(link), how.comparison
     run = KERNELS.pick(2.0 * c.work * c.a.shape[1])["best_weights"]
-    number, amount = c.found.first[c.order], c.found.count[c.order]
-    levels = comparison.kernel_arrays(c.b)
+    number, fields = c.found.first[c.order], comparison.kernel_arrays(c.b)
+    weigh = how.knots, how.slopes, how.top, how.stepwise, how.weights
 
     def work(begin: int) -> None:
         tick("weighing pairs", begin / max(n, 1))
         at = slice(begin, begin + CHUNK)
         # Infinity less infinity is unknown, and weighs nothing: compiled or not.
         with np.errstate(invalid="ignore"):
-            run(
-                c.a[at], c.b, c.low[at], c.high[at], how.knots, how.slopes, how.top, how.stepwise,
-                how.weights, bonus[at], comparison.padded(), comparison.highest, *levels,
-                c.ours[at], c.theirs, number, amount, MARGIN, link[at], best[at], ties[at],
-            )  # fmt: skip
+            found = link[at], best[at], ties[at]
+            run(_pairs_of(c, at), fields, weigh, bonus[at], number, MARGIN, found)
 
     for _ in side_by_side(work, range(0, n, CHUNK), WORKERS):
         pass

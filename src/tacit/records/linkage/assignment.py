@@ -32,16 +32,9 @@ JITTER = 1e-9
 class Pairing:
     """One-to-one links and what pairings of the same cost find on average.
 
-    Attributes
-    ----------
-    link
-        The column paired with each row in one of them, -1 for none; equal records are taken in their order.
-    chance
-        How likely a row is paired with its own column.
-    drawn
-        The pairings that were averaged; the first few when these did not differ.
-    error
-        Standard error of the sum of the chances, 0 when the pairings did not differ.
+    ``link`` is the column paired with each row in one of them, -1 for none; equal records are taken in their order. ``chance``
+    is how likely a row is paired with its own column, over the pairings ``drawn``: the first few when these did not differ.
+    ``error`` is the standard error of the sum of the chances, 0 when the pairings did not differ.
     """
 
     link: Ints

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -56,20 +56,11 @@ TRAINING = 5000
 
 @dataclass(frozen=True)
 class Files:
-    """An original and a released file on the columns that the intruder knows.
+    """An original and a released file on the columns that the intruder knows, one row per record, NaN where missing.
 
-    Attributes
-    ----------
-    original, released
-        One row per record, NaN where missing.
-    old, new
-        Positions of the records that are in both files.
-    kept
-        Released numbers that were left alone; they help to guess how the others were masked.
-    direction
-        Whose nearest record is looked for.
-    block
-        Numbers of the blocks of original and released records; links stay within a block.
+    ``old`` and ``new`` are the positions of the records that are in both. Released numbers that were left alone (``kept``) help to
+    guess how the others were masked. The ``direction`` says whose nearest record is looked for; links stay within a
+    ``block``, given by number for original and released records.
     """
 
     original: Floats
@@ -139,24 +130,12 @@ class Files:
 
 @dataclass(frozen=True)
 class Attack:
-    """What an attack found.
+    """What an attack found, under the ``name`` of how the intruder measured.
 
-    Attributes
-    ----------
-    name
-        How the intruder measured.
-    links
-        The nearest record of each one.
-    truth
-        Its own record, or -1.
-    hit
-        Whether its own record is the nearest one, or tied with it.
-    parent
-        The chance that the link has the same released values as its own record: a member of its group.
-    probability
-        The chance that the link is right as the intruder sees it, where it was asked for.
-    pairing
-        How one-to-one links were found.
+    ``links`` has the nearest record of each one, ``truth`` its own record, or -1, and ``hit`` whether that is the nearest one, or
+    tied with it. ``parent`` is the chance that the link has the same released values as its own record: a member of its group.
+    Where they were asked for, ``probability`` is the chance that the link is right as the intruder sees it, and ``pairing``
+    says how one-to-one links were found.
     """
 
     name: str
@@ -169,23 +148,27 @@ class Attack:
 
     def correct(self, rule: Ties) -> Floats:
         """Return, by record, whether its link is correct; a chance under the rule ``expected``."""
-        if rule == "first":
-            found = (self.links.nearest == self.truth) & (self.truth >= 0)
-        elif self.pairing is not None and rule == "expected":
+        if self.pairing is not None and rule == "expected":
             return self.pairing.chance
-        elif self.pairing is not None and rule == "unique":
-            found = self.pairing.chance > 1 - SURE
-        elif rule == "unique":
-            found = self.hit & (self.links.ties == 1)
-        elif rule == "any":
-            found = self.hit
-        else:
-            return share_ties(self.hit, self.links)
-        return np.asarray(found, dtype=np.float64)
+        if self.pairing is not None and rule == "unique":
+            return np.asarray(self.pairing.chance > 1 - SURE, dtype=np.float64)
+        return _correct_links(self.links, self.truth, self.hit, rule)
 
     def count(self, rule: Ties) -> float:
         """Return the number of correct links."""
         return float(self.correct(rule).sum())
+
+
+def _correct_links(links: Any, truth: Ints, hit: Flags, rule: Ties) -> Floats:
+    """Return, by record, whether its own link is correct; a chance under the rule ``expected``."""
+    if rule == "expected":
+        return share_ties(hit, links)
+    found = {
+        "first": (links.nearest == truth) & (truth >= 0),
+        "unique": hit & (links.ties == 1),
+        "any": hit,
+    }
+    return np.asarray(found[rule], dtype=np.float64)
 
 
 # -- metrics -----------------------------------------------------------------------------------------

@@ -4,6 +4,14 @@ A field is compared in one of two ways. By *difference*: its level is the number
 is within. By *level*: the same, put through ``rank``, or the level that a table has for the two values, if that is
 higher. A table is sparse, one row for each value; the row of a query's value is spread out once (``near``), so that
 each of its candidates costs one look-up.
+
+Kernels take candidates and fields as tuples:
+
+- ``pairs``: queries ``a`` (rows), targets ``b`` (columns), the stretch of targets from ``low`` to ``high`` of each query,
+  how often queries and targets occur, and their blocks under earlier rules (``ours``, ``theirs``);
+- ``fields``: tolerances, highest levels, which fields go by level, ``rank``, where a field's table begins and its
+  first value (``base``, -1 for none), the tables end to end (``start``, ``other``, ``level``), the place of each
+  target's value in its table (``codes``), and the width of the widest table.
 """
 
 from __future__ import annotations
@@ -18,35 +26,22 @@ from tacit.numerics.kernels import Kernels
 STRIP = 512
 
 
-def spread_row(code: int, start: Any, other: Any, level: Any, near: Any, put: bool) -> None:
-    """Write the levels of a value's row where the other values stand, or zeros again."""
-    for i in range(start[code], start[code + 1]):
-        near[other[i]] = level[i] if put else 0
-
-
-def spread_query(
-    mine: Any, by_level: Any, base: Any, start: Any, other: Any, level: Any, near: Any, put: bool
-) -> None:
-    """Spread out the rows of all fields of a query; ``base`` is where a field's table begins, -1 for none."""
+def spread_query(mine: Any, fields: Any, near: Any, put: bool) -> None:
+    """Write the levels of the rows of a query's values where the other values stand, or zeros again."""
+    _, _, by_level, _, base, start, other, level, _, _ = fields
     for f in range(len(mine)):
         if by_level[f] and base[f, 0] >= 0 and abs(mine[f]) < np.inf:
             code = base[f, 0] + int(mine[f]) - base[f, 1]
-            spread_row(code, start, other, level, near[f], put)
+            for i in range(start[code], start[code + 1]):
+                near[f, other[i]] = level[i] if put else 0
 
 
 def strip_levels(
-    here: float,
-    row: Any,
-    limits: Any,
-    rank: Any,
-    near: Any,
-    codes: Any,
-    has_table: bool,
-    top: int,
-    out: Any,
+    here: float, row: Any, f: int, begin: int, fields: Any, near: Any, out: Any
 ) -> None:
-    """Write the level of a query's value with a strip of others; ``top`` + 1 where a value is missing."""
-    size = len(row)
+    """Write the level of a query's value with a strip of others; one above the highest where a value is missing."""
+    tolerances, tops, _, rank, base, _, _, _, codes, _ = fields
+    size, limits = len(row), tolerances[f]
     for i in range(size):
         out[i] = 0
     for k in range(len(limits)):
@@ -56,12 +51,12 @@ def strip_levels(
                 out[i] += 1 if abs(here - row[i]) <= limit else 0
     if limits[0] >= 0:
         for i in range(size):
-            out[i] = rank[out[i]]
-    if has_table:
+            out[i] = rank[f, out[i]]
+    if base[f, 0] >= 0:
         for i in range(size):
-            out[i] = max(out[i], near[codes[i]])
+            out[i] = max(out[i], near[f, codes[f, begin + i]])
     for i in range(size):
-        out[i] = out[i] if abs(here - row[i]) < np.inf else top + 1
+        out[i] = out[i] if abs(here - row[i]) < np.inf else tops[f] + 1
 
 
 def mark_earlier(ours: Any, theirs: Any, q: int, begin: int, size: int, met: Any) -> None:
@@ -74,31 +69,24 @@ def mark_earlier(ours: Any, theirs: Any, q: int, begin: int, size: int, met: Any
             met[i] |= 1 if theirs[r, begin + i] == mine else 0
 
 
-def strip_numbers(
-    mine: Any,
-    rows: Any,
-    seen: Any,
-    tolerances: Any,
-    tops: Any,
-    word: Any,
-    radix: Any,
-    by_level: Any,
-    rank: Any,
-    base: Any,
-    near: Any,
-    one: Any,
-    code: Any,
-) -> None:
-    """Write the numbers of the patterns of one query with a strip of targets, one row of ``code`` a word."""
-    size = rows.shape[1]
+def strip_numbers(pairs: Any, fields: Any, places: Any, q: int, begin: int, room: Any) -> int:
+    """Write the numbers of the patterns of one query with a strip of targets; return the size of the strip.
+
+    A field's level goes up to its highest and is one more when a value is missing; levels times the second of
+    ``places`` add up to the words of the pattern, the rows of ``code``. ``met`` marks what an earlier rule has. Both are of the ``room`` for a strip.
+    """
+    near, code, one, met = room
+    a, b, _, high, _, _, ours, theirs = pairs
+    tolerances, tops, by_level = fields[0], fields[1], fields[2]
+    size = min(STRIP, high[q] - begin)
     for w in range(len(code)):
         for i in range(size):
             code[w, i] = 0
-    for f in range(len(mine)):
-        here, row, step, w = mine[f], rows[f], radix[f], word[f]
+    for f in range(a.shape[1]):
+        here, row = a[q, f], b[f, begin : begin + size]
+        w, step = places[0][f], places[1][f]
         if by_level[f]:
-            table = base[f, 0] >= 0
-            strip_levels(here, row, tolerances[f], rank[f], near[f], seen[f], table, tops[f], one)
+            strip_levels(here, row, f, begin, fields, near, one)
             for i in range(size):
                 code[w, i] += step * one[i]
             continue
@@ -109,109 +97,54 @@ def strip_numbers(
         missing = step * (tops[f] + 1)
         for i in range(size):
             code[w, i] += 0 if abs(here - row[i]) < np.inf else missing
+    mark_earlier(ours, theirs, q, begin, size, met)
+    return size
 
 
-def count_patterns(
-    a: Any,
-    b: Any,
-    low: Any,
-    high: Any,
-    count_a: Any,
-    count_b: Any,
-    tolerances: Any,
-    tops: Any,
-    radix: Any,
-    by_level: Any,
-    rank: Any,
-    base: Any,
-    start: Any,
-    other: Any,
-    level: Any,
-    codes: Any,
-    width: int,
-    ours: Any,
-    theirs: Any,
-    out: Any,
-) -> None:
-    """Count the agreement patterns of the candidate pairs of each query.
+def count_patterns(pairs: Any, fields: Any, places: Any, out: Any) -> None:
+    """Count the agreement patterns of the candidate pairs of each query, which have one word.
 
-    Fields are rows of ``b``; query q is compared with the targets from ``low[q]`` to ``high[q]``. A field's level
-    goes up to ``tops`` and is one more when a value is missing; levels times ``radix`` add up to the pattern. A
-    pair counts as often as its query and its target occur, in the second half of ``out`` when an earlier rule has
+    A pair counts as often as its query and its target occur, in the second half of ``out`` when an earlier rule has
     brought it together already.
     """
+    a, _, low, high, count_a, count_b, _, _ = pairs
     code = np.empty((1, STRIP), dtype=np.int64)
-    word = np.zeros(a.shape[1], dtype=np.int64)
     one, met = np.empty(STRIP, dtype=np.int64), np.empty(STRIP, dtype=np.int64)
-    near = np.zeros((a.shape[1], width), dtype=np.uint8)
+    near = np.zeros((a.shape[1], fields[9]), dtype=np.uint8)
+    room = near, code, one, met
     half = len(out) // 2
     for q in range(len(a)):
-        spread_query(a[q], by_level, base, start, other, level, near, True)
+        spread_query(a[q], fields, near, True)
         for begin in range(low[q], high[q], STRIP):
-            size = min(STRIP, high[q] - begin)
-            strip_numbers(
-                a[q], b[:, begin : begin + size], codes[:, begin : begin + size],
-                tolerances, tops, word, radix, by_level, rank, base, near, one, code,
-            )  # fmt: skip
-            if ours.shape[1] > 0:
-                mark_earlier(ours, theirs, q, begin, size, met)
-                for i in range(size):
-                    code[0, i] += half * met[i]
+            size = strip_numbers(pairs, fields, places, q, begin, room)
             for i in range(size):
-                out[code[0, i]] += count_a[q] * count_b[begin + i]
-        spread_query(a[q], by_level, base, start, other, level, near, False)
+                out[code[0, i] + half * met[i]] += count_a[q] * count_b[begin + i]
+        spread_query(a[q], fields, near, False)
 
 
-def number_patterns(
-    a: Any,
-    b: Any,
-    low: Any,
-    high: Any,
-    count_a: Any,
-    count_b: Any,
-    tolerances: Any,
-    tops: Any,
-    word: Any,
-    radix: Any,
-    by_level: Any,
-    rank: Any,
-    base: Any,
-    start: Any,
-    other: Any,
-    level: Any,
-    codes: Any,
-    width: int,
-    ours: Any,
-    theirs: Any,
-    numbers: Any,
-    pairs: Any,
-) -> None:
+def number_patterns(pairs: Any, fields: Any, places: Any, numbers: Any, amount: Any) -> None:
     """Write the pattern of every candidate pair, and how many pairs of records it stands for.
 
     The words of a pattern are the columns of ``numbers``; the last one is 1 when an earlier rule has the pair.
     """
+    a, _, low, high, count_a, count_b, _, _ = pairs
     words = numbers.shape[1] - 1
     code = np.empty((words, STRIP), dtype=np.int64)
-    one, met = np.empty(STRIP, dtype=np.int64), np.zeros(STRIP, dtype=np.int64)
-    near = np.zeros((a.shape[1], width), dtype=np.uint8)
+    one, met = np.empty(STRIP, dtype=np.int64), np.empty(STRIP, dtype=np.int64)
+    near = np.zeros((a.shape[1], fields[9]), dtype=np.uint8)
+    room = near, code, one, met
     done = 0
     for q in range(len(a)):
-        spread_query(a[q], by_level, base, start, other, level, near, True)
+        spread_query(a[q], fields, near, True)
         for begin in range(low[q], high[q], STRIP):
-            size = min(STRIP, high[q] - begin)
-            strip_numbers(
-                a[q], b[:, begin : begin + size], codes[:, begin : begin + size],
-                tolerances, tops, word, radix, by_level, rank, base, near, one, code,
-            )  # fmt: skip
-            if ours.shape[1] > 0:
-                mark_earlier(ours, theirs, q, begin, size, met)
+            size = strip_numbers(pairs, fields, places, q, begin, room)
             for i in range(size):
                 for w in range(words):
                     numbers[done + i, w] = code[w, i]
                 numbers[done + i, words] = met[i]
-                pairs[done + i] = count_a[q] * count_b[begin + i]
+                amount[done + i] = count_a[q] * count_b[begin + i]
             done += size
-        spread_query(a[q], by_level, base, start, other, level, near, False)
+        spread_query(a[q], fields, near, False)
 
 
 def strip_weights(
@@ -247,61 +180,34 @@ def strip_weights(
 
 
 def best_weights(
-    a: Any,
-    b: Any,
-    low: Any,
-    high: Any,
-    knots: Any,
-    slopes: Any,
-    top: Any,
-    stepwise: bool,
-    weights: Any,
-    bonus: Any,
-    tolerances: Any,
-    tops: Any,
-    by_level: Any,
-    rank: Any,
-    base: Any,
-    start: Any,
-    other: Any,
-    level: Any,
-    codes: Any,
-    width: int,
-    ours: Any,
-    theirs: Any,
-    number: Any,
-    amount: Any,
-    margin: float,
-    link: Any,
-    best: Any,
-    ties: Any,
+    pairs: Any, fields: Any, how: Any, bonus: Any, number: Any, margin: float, found: Any
 ) -> None:
     """Find the candidate of the largest weight for each query, the next weight, and how many tie.
 
-    What an earlier rule has found stands in ``link``, ``best`` and ``ties`` already. ``weights`` holds the weight of
-    each level of a field that goes by level (0 behind the last: missing), ``bonus`` what a query's value adds at
-    its highest level.
+    ``found`` are the links, the two best weights and the ties; what an earlier rule has found stands there already.
+    ``how`` holds what :func:`strip_weights` takes, then the weight of each level of a field that goes by level (0 behind
+    the last: missing); ``bonus`` is what a query's value adds at its highest level, ``number`` the record of each target.
     """
+    a, b, low, high, _, amount, ours, theirs = pairs
+    tops, by_level = fields[1], fields[2]
+    knots, slopes, top, stepwise, weights = how
+    link, best, ties = found
     weight = np.empty(STRIP)
-    one, met = np.empty(STRIP, dtype=np.int64), np.zeros(STRIP, dtype=np.int64)
-    near = np.zeros((a.shape[1], width), dtype=np.uint8)
+    one, met = np.empty(STRIP, dtype=np.int64), np.empty(STRIP, dtype=np.int64)
+    near = np.zeros((a.shape[1], fields[9]), dtype=np.uint8)
     for q in range(len(a)):
         largest, second = best[q, 0], best[q, 1]
-        spread_query(a[q], by_level, base, start, other, level, near, True)
+        spread_query(a[q], fields, near, True)
         for begin in range(low[q], high[q], STRIP):
             end = min(begin + STRIP, high[q])
             strip_weights(a[q], b[:, begin:end], knots, slopes, top, stepwise, weight)
             for f in range(a.shape[1]):
                 if by_level[f]:
-                    row, seen = b[f, begin:end], codes[f, begin:end]
-                    highest, more, table = tops[f], bonus[q, f], base[f, 0] >= 0
-                    strip_levels(
-                        a[q, f], row, tolerances[f], rank[f], near[f], seen, table, highest, one
-                    )
+                    highest, more = tops[f], bonus[q, f]
+                    strip_levels(a[q, f], b[f, begin:end], f, begin, fields, near, one)
                     for i in range(end - begin):
                         weight[i] += weights[f, one[i]] + (more if one[i] == highest else 0.0)
-            if ours.shape[1] > 0:
-                mark_earlier(ours, theirs, q, begin, end - begin, met)
+            mark_earlier(ours, theirs, q, begin, end - begin, met)
             for i in range(end - begin):
                 here = weight[i]
                 if (here <= second and here < largest - margin) or met[i] > 0:
@@ -315,13 +221,12 @@ def best_weights(
                     if here >= largest - margin:
                         ties[q] += many
                         link[q] = min(link[q], number[begin + i])
-        spread_query(a[q], by_level, base, start, other, level, near, False)
+        spread_query(a[q], fields, near, False)
         best[q, 0], best[q, 1] = largest, second
 
 
 KERNELS = Kernels(
     globals(),
-    spread_row,
     spread_query,
     strip_levels,
     mark_earlier,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -18,15 +18,21 @@ from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName, PositiveInt
+from tacit.numerics.algebra import dot, eigh, eigvalsh, pinvh
+from tacit.numerics.elementary import exp
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.linkage.conditional import conditional_of, own_probabilities
 from tacit.records.linkage.nearest import find_own_chance
 from tacit.records.values.index_disclosure import find_changed_columns
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.stats.ranks import rank
+
+#: Conditional variances below this share of a variance are taken for it: rounding, or no masking at all.
+LEAST = 1e-12
+#: Distances that are computed at a time.
+PAIRS = 1 << 22
 
 
 @register
@@ -104,17 +110,13 @@ class ConditionalLinkage(Measure):
         distribution = conditional_of(x, y)
         expected, masked = distribution.expected(x), distribution.masked(y_all)
         share = find_own_chance(expected, masked, own)
-        picked = self.picked(len(x), ctx.rng)
+        picked = np.arange(len(x))
+        if len(x) > self.targets:
+            picked = np.sort(ctx.rng.choice(len(x), self.targets, replace=False))
         probability = own_probabilities(
             expected[picked], masked, own[picked], lambda s: ctx.tick("linking records", s)
         )
         return self.result(columns, share, picked, probability, len(masked))
-
-    def picked(self, n: int, rng: np.random.Generator) -> Ints:
-        """Return the targets whose probabilities are computed."""
-        if n <= self.targets:
-            return np.arange(n)
-        return np.sort(rng.choice(n, self.targets, replace=False))
 
     def result(
         self,
@@ -127,20 +129,17 @@ class ConditionalLinkage(Measure):
         """Put the result together."""
         n = len(share)
         rate, chance = float(share.mean()), 1.0 / n_masked
-        everyone = len(picked) == n
-        # One target tells nothing of how much targets differ.
-        few = len(picked) < 2
-        error = 0.0
-        if not everyone:
-            error = math.nan if few else float(probability.std(ddof=1) / np.sqrt(len(picked)))
         numbers: dict[str, Any] = {
             "share re-identified": rate,
             "by chance": chance,
             "times chance": rate / chance,
             "mean probability of the own record": float(probability.mean()),
         }
-        if not everyone:
-            numbers["standard error of that mean"] = error
+        error = 0.0
+        if len(picked) < n:
+            # One target tells nothing of how much targets differ.
+            spread = probability.std(ddof=1) if len(picked) > 1 else math.nan
+            error = numbers["standard error of that mean"] = float(spread / np.sqrt(len(picked)))
         numbers |= {"targets": n, "masked records": n_masked, "columns": len(columns)}
         own = np.full(n, np.nan)
         own[picked] = probability
@@ -204,3 +203,80 @@ def match_complete_records(
     own = position[new[use]]
     masked = after[there]
     return before[old[use]], masked[own], own, masked
+
+
+# -- on arrays: the most likely record is the nearest one once E is whitened -----------------------
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """The distribution of a masked record given the original one: means, H and E, and W with W' E W = 1."""
+
+    x_mean: Floats
+    y_mean: Floats
+    slope: Floats
+    covariance: Floats
+    whiten: Floats
+
+    def expected(self, x: Floats) -> Floats:
+        """Return where targets are looked for, whitened."""
+        return np.asarray(dot(dot(x - self.x_mean, self.slope.T), self.whiten))
+
+    def masked(self, y: Floats) -> Floats:
+        """Return masked records, whitened."""
+        return np.asarray(dot(y - self.y_mean, self.whiten))
+
+
+def conditional_of(x: Floats, y: Floats) -> Conditional:
+    """Return the distribution from original and masked records of the same people, n - 1 in the moments."""
+    n, p = x.shape
+    dx, dy = x - x.mean(axis=0), y - y.mean(axis=0)
+    spread = np.sqrt(np.maximum((dx * dx).mean(axis=0), (dy * dy).mean(axis=0)))
+    scale = np.where(spread > 0, spread, 1.0)
+    both = np.hstack([dx / scale, dy / scale])
+    moments = dot(both.T, both) / (n - 1)
+    xx, xy, yy = moments[:p, :p], moments[:p, p:], moments[p:, p:]
+    slope = (dot(pinvh(xx), xy)).T
+    rest = yy - dot(slope, xy)
+    rest = (rest + rest.T) / 2.0
+    values, vectors = eigh(rest)
+    floor = LEAST * max(1.0, float(eigvalsh(yy)[-1]))
+    whiten = vectors / np.sqrt(np.maximum(values, floor))
+    return Conditional(
+        x.mean(axis=0),
+        y.mean(axis=0),
+        slope * scale[:, None] / scale[None, :],
+        rest * np.outer(scale, scale),
+        whiten / scale[:, None],
+    )
+
+
+def link_probabilities(expected: Floats, masked: Floats) -> Floats:
+    """Return P_ij of every target (row) and masked record (column), both whitened."""
+    q = compute_squared_distances(expected, masked)
+    weight = exp(-(q - q.min(axis=1, keepdims=True)) / 2.0)
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+
+def own_probabilities(
+    expected: Floats, masked: Floats, own: Ints, tick: Callable[[float], None]
+) -> Floats:
+    """Return P_ii: how likely a target's own record ``own`` is held for its own."""
+    out = np.empty(len(expected))
+    step = max(1, PAIRS // max(len(masked), 1))
+    for start in range(0, len(expected), step):
+        tick(start / len(expected))
+        at = slice(start, start + step)
+        found = link_probabilities(expected[at], masked)
+        out[at] = found[np.arange(len(found)), own[at]]
+    return out
+
+
+def compute_squared_distances(expected: Floats, masked: Floats) -> Floats:
+    """Return the squared distances of every target to every masked record."""
+    q = (
+        (expected**2).sum(axis=1)[:, None]
+        + (masked**2).sum(axis=1)[None, :]
+        - dot(2.0 * expected, masked.T)
+    )
+    return np.maximum(q, 0.0)

@@ -10,38 +10,30 @@ from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.context import Context
-from tacit.data.block import format_columns
+from tacit.data.block import format_columns, shared_maskable
 from tacit.data.microdata import Microdata
-from tacit.errors import SdcError, SdcWarning
+from tacit.data.paired import pairs
+from tacit.errors import InputError, SdcError, SdcWarning
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.linkage.attack import (
-    TIE_RULES,
-    Attack,
-    Direction,
-    Files,
-    TieRule,
-    attack,
-    best_of,
-    counts,
-    distance_standardised,
-    given_covariance,
-    make_pooled_metric,
-    make_standardised_metric,
-    polynomial,
-    projections,
-    radial,
-    self_trained,
-    true_covariance,
-    zero_covariance,
+from tacit.records.linkage import attack as attacks
+from tacit.records.linkage.attack import TIE_RULES, Attack, Direction, Files, TieRule
+from tacit.records.linkage.link_curve import link_frame
+from tacit.records.linkage.linking import (
+    Fields,
+    NothingToCompare,
+    block_numbers,
+    changed_columns,
+    check_shared,
+    check_values,
+    count_disclosed_values,
 )
-from tacit.records.linkage.linking import Known, count_disclosed_values, known_files
-from tacit.records.linkage.metrics import Metric, condition_number, dependent_columns
+from tacit.records.linkage.metrics import Metric, condition_number, dependent_columns, known_scale
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -161,30 +153,53 @@ class DistanceLinkage(Measure):
         return self
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> DistanceLinkageResult:
-        known = known_files(
-            other.original,
-            data,
-            self.columns,
-            self.kind,
-            block=self.block,
-            direction=self.direction,
-            missing=self.missing != "refuse",
-        )
+        known = self.known(other.original, data)
         warn_dependent(known, self)
         found, rounds = self.attacks(known, ctx)
-        best = best_of(found, self.ties)
-        return self.result(known, found, best, rounds, other.original, data)
+        return self.result(known, found, rounds, other.original, data)
+
+    def known(self, original: Microdata, data: Microdata) -> Fields:
+        """Return the numbers of both files on the columns known, by default those that were changed.
+
+        Constant columns are left out with a warning. Links stay within records equal on ``block``.
+        """
+        check_shared(self.columns, original, data)
+        shared = shared_maskable(original, data)
+        shared += [c for c in self.columns if c not in shared]
+        both = pairs(original, data, shared, self.kind)
+        if min(len(both.before), len(both.after), len(both.old)) < 2:
+            raise InputError(
+                f"{self.kind} needs at least two records that are in original and release"
+            )
+        changed = changed_columns(shared, both)
+        free = [c for c in shared if c not in self.block]
+        known = tuple(self.columns) or tuple(c for c in free if c in changed) or tuple(free)
+        if not known:
+            raise InputError(f"{self.kind} needs a numeric column that original and release share")
+        at = [shared.index(c) for c in known]
+        left = [i for i, c in enumerate(shared) if c not in known and c not in changed]
+        files = Files(
+            both.before[:, at],
+            both.after[:, at],
+            both.old,
+            both.new,
+            both.after[:, left],
+            self.direction,
+            block_numbers(original, data, self.block, self.kind) if self.block else None,
+        )
+        check_values(files, known, self.kind, missing=self.missing != "refuse")
+        return without_constants(Fields(known, (True,) * len(known), files), self.kind)
 
     # -- the attacks -------------------------------------------------------------------------
 
-    def attacks(self, known: Known, ctx: Context) -> tuple[list[Attack], list[float]]:
+    def attacks(self, known: Fields, ctx: Context) -> tuple[list[Attack], list[float]]:
         """Run each reading of the metric."""
         metrics, rounds = self.metrics(known, ctx)
         found = []
         for i, (name, metric) in enumerate(metrics.items()):
             ctx.tick(f"linking by {name}", i / len(metrics))
             found.append(
-                attack(
+                attacks.attack(
                     known.files,
                     metric,
                     name,
@@ -195,56 +210,57 @@ class DistanceLinkage(Measure):
             )
         return found, rounds
 
-    def metrics(self, known: Known, ctx: Context) -> tuple[dict[str, Metric], list[float]]:
+    def metrics(self, known: Fields, ctx: Context) -> tuple[dict[str, Metric], list[float]]:
         """Return the metrics to try by name, and the rounds of training."""
         files = known.files
         if self.metric == "euclidean":
-            return {"Euclidean distance": make_standardised_metric(files)}, []
+            return {"Euclidean distance": attacks.make_standardised_metric(files)}, []
         if self.metric == "distance_standardised":
             name = f"differences standardised over {self.pairing} pairs"
-            return {name: distance_standardised(files, self.pairing)}, []
+            return {name: attacks.distance_standardised(files, self.pairing)}, []
         if self.metric == "kernel" and self.kernel == "rbf":
-            return {"radial kernel": radial(files, gamma=self.gamma)}, []
+            return {"radial kernel": attacks.radial(files, gamma=self.gamma)}, []
         if self.metric == "kernel":
-            made = polynomial(files, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
+            made = attacks.polynomial(files, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
             return {f"kernel of degree {self.degree}": made}, []
         return self.readings(known, ctx)
 
-    def readings(self, known: Known, ctx: Context) -> tuple[dict[str, Metric], list[float]]:
+    def readings(self, known: Fields, ctx: Context) -> tuple[dict[str, Metric], list[float]]:
         """Return Mahalanobis metrics by reading of the covariance, and the rounds of training."""
         files, cross = known.files, self.cross_covariance
         if not isinstance(cross, str):
             at = [self.columns.index(c) for c in known.columns]
             given = np.array(cross, dtype=np.float64)[np.ix_(at, at)]
-            return {"Mahalanobis, given covariance": given_covariance(files, given)}, []
+            return {"Mahalanobis, given covariance": attacks.given_covariance(files, given)}, []
         found: dict[str, Metric] = {}
         rounds: list[float] = []
         if cross in ("projection", "strongest"):
-            found |= {f"Mahalanobis, {name}": m for name, m in projections(files).items()}
+            found |= {f"Mahalanobis, {name}": m for name, m in attacks.projections(files).items()}
         if cross in ("selftrain", "strongest"):
-            found["Mahalanobis, self-trained"], rounds = self_trained(files, self.rounds, ctx.tick)
+            found["Mahalanobis, self-trained"], rounds = attacks.self_trained(
+                files, self.rounds, ctx.tick
+            )
         if cross in ("zero", "strongest") or not (found or cross == "true"):
-            found["Mahalanobis, zero covariance"] = zero_covariance(files)
+            found["Mahalanobis, zero covariance"] = attacks.zero_covariance(files)
         if cross in ("true", "strongest"):
-            found[WORST_CASE] = true_covariance(files)
+            found[WORST_CASE] = attacks.true_covariance(files)
         return found, rounds
 
     # -- the result --------------------------------------------------------------------------
 
     def result(
         self,
-        known: Known,
+        known: Fields,
         found: list[Attack],
-        best: Attack,
         rounds: list[float],
-        original: Microdata,
-        data: Microdata,
+        old: Microdata,
+        new: Microdata,
     ) -> DistanceLinkageResult:
         """Put the result together."""
-        files = known.files
+        files, best = known.files, attacks.best_of(found, self.ties)
         n, correct = len(files.old), best.correct(self.ties)
         total = float(correct.sum())
-        tried = counts(found, self.ties)
+        tried = attacks.counts(found, self.ties)
         condition = condition_of(files)
         numbers: dict[str, Any] = {
             "records attacked": len(files.queries),
@@ -260,7 +276,7 @@ class DistanceLinkage(Measure):
         }
         if len(tried) > 1:
             numbers |= {f"correct by {name}": count for name, count in tried.items()}
-        learnt = count_disclosed_values(original, data, files, correct)
+        learnt = count_disclosed_values(old, new, files, correct)
         numbers |= {f"{c}: true values disclosed by correct links": v for c, v in learnt.items()}
         if best.pairing is not None:
             numbers["pairings of the same distance averaged"] = best.pairing.drawn
@@ -272,7 +288,7 @@ class DistanceLinkage(Measure):
             title="Distance-based record linkage",
             value=total / n,
             numbers=numbers,
-            frame=link_frame(best, correct),
+            frame=frame_of_links(best, correct),
             explanation=explain_distance_linkage(self, best, total, n, condition),
             correct=total,
             share=total / n,
@@ -339,37 +355,50 @@ class DistanceLinkageResult(Result):
         )
 
 
-def link_frame(found: Attack, correct: Any) -> nw.DataFrame[Any]:
-    """Return the links, one row per record: positions in the two files count from 0."""
+def frame_of_links(found: Attack, correct: Floats) -> nw.DataFrame[Any]:
+    """Return the links by distance, not its square, and the chance that each is right where it was asked for."""
     links = found.links
     with np.errstate(invalid="ignore"):
-        columns: dict[str, Any] = {
-            "record": np.arange(len(links)),
-            "link": links.nearest,
-            "distance": np.sqrt(np.maximum(links.distance, 0.0)),
-            "second": np.sqrt(np.maximum(links.second, 0.0)),
-            "ties": links.ties,
-            "correct": correct,
-            "parent": found.parent,
-        }
-    if found.probability is not None:
-        columns["probability"] = found.probability
-    return nw.from_native(pa.table(columns), eager_only=True)
+        pairs = (("distance", links.distance), ("second", links.second))
+        measured = {name: np.sqrt(np.maximum(squared, 0.0)) for name, squared in pairs}
+    more = {} if found.probability is None else {"probability": found.probability}
+    return link_frame(links, measured, correct, parent=found.parent, **more)
+
+
+def without_constants(known: Fields, kind: str) -> Fields:
+    """Return the files without columns that are constant in one of them."""
+    files = known.files
+    spread = np.minimum(known_scale(files.original).spread, known_scale(files.released).spread)
+    flat = [c for c, s in zip(known.columns, spread, strict=True) if s == 0]
+    if not flat:
+        return known
+    if len(flat) == len(known.columns):
+        raise NothingToCompare(
+            f"{kind}: every column compared is constant in one of the files, so nothing tells records apart"
+        )
+    warnings.warn(
+        f"{kind}: {format_columns(flat)} is constant in one of the files and was left out",
+        SdcWarning,
+        stacklevel=5,
+    )
+    at = np.flatnonzero(spread > 0)
+    columns = tuple(known.columns[i] for i in at)
+    return Fields(columns, (True,) * len(at), files.columns(at))
 
 
 def condition_of(files: Files) -> float:
     """Return the condition number of the columns' correlations; unknown with too few complete records."""
     try:
-        return condition_number(make_pooled_metric(files))
+        return condition_number(attacks.make_pooled_metric(files))
     except SdcError:
         return math.nan
 
 
-def warn_dependent(known: Known, spec: DistanceLinkage) -> None:
+def warn_dependent(known: Fields, spec: DistanceLinkage) -> None:
     """Warn of columns that depend on each other, where the metric needs an inverse."""
     if spec.metric != "mahalanobis":
         return
-    found = [known.columns[i] for i in dependent_columns(make_pooled_metric(known.files))]
+    found = [known.columns[i] for i in dependent_columns(attacks.make_pooled_metric(known.files))]
     if found:
         warnings.warn(
             f"{spec.kind}: {format_columns(found)} depend on each other linearly; a pseudo-inverse was used",

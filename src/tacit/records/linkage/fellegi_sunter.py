@@ -26,19 +26,11 @@ class Patterns:
 
 @dataclass(frozen=True)
 class Model:
-    """Probabilities of agreement.
+    """Probabilities of agreement: ``p``, the share of the pairs that are of the same person, and ``m`` and ``u``.
 
-    Attributes
-    ----------
-    p
-        Share of the pairs that are of the same person.
-    m, u
-        By field, the probability of each level (0: no agreement) among pairs of the same person and
-        among others.
-    loglik
-        Logarithm of the likelihood of the pattern counts.
-    iterations
-        Steps of the EM algorithm; ``converged`` when they came to rest.
+    These are, by field, the probabilities of each level (0: no agreement) among pairs of the same person and among others.
+    ``loglik`` is the logarithm of the likelihood of the pattern counts; the ``iterations`` of the EM algorithm have
+    ``converged`` when they came to rest.
     """
 
     p: float
@@ -170,18 +162,11 @@ def fit_informed_model(patterns: Patterns, own: Patterns, like: Model) -> Model:
 
 @dataclass(frozen=True)
 class Zones:
-    """Thresholds of the decision rule.
+    """Thresholds of the decision rule, and the error rates of patterns in the ``order`` of decreasing weight.
 
-    Attributes
-    ----------
-    order
-        Patterns by decreasing weight.
-    false_match
-        Share of the pairs of different persons with that weight or more.
-    false_nonmatch
-        Share of the pairs of the same person with that weight or less.
-    upper, lower
-        Weights from which on a pair is a link, and up to which it is none; between them it is possible.
+    ``false_match`` is the share of the pairs of different persons with that weight or more, ``false_nonmatch`` that of the pairs of
+    the same person with that weight or less. From the weight ``upper`` on a pair is a link, up to ``lower`` it is none;
+    between them it is possible.
     """
 
     order: Ints

@@ -26,16 +26,8 @@ LEAF, TILE = 128, 32
 class Leaves:
     """Points in leaves.
 
-    Attributes
-    ----------
-    order
-        The points leaf by leaf.
-    start
-        Where each leaf begins in that order; its last entry is the number of points.
-    low, high
-        The box of each leaf, one row per coordinate.
-    points
-        The points in that order, one row per coordinate.
+    ``order`` has the points leaf by leaf, ``start`` where each leaf begins (its last entry is their number), ``low`` and
+    ``high`` the box of each leaf and ``points`` the points in that order, one row per coordinate.
     """
 
     order: Ints
@@ -110,14 +102,13 @@ def box_gaps(low: Any, high: Any, q_low: Any, q_high: Any, out: Any) -> None:
             out[i] += gap * gap
 
 
-def two_nearest(
-    points: Any, start: Any, low: Any, high: Any, queries: Any, tiles: Any, first: Any, best: Any
-) -> None:
+def two_nearest(boxes: Any, queries: Any, tiles: Any, first: Any, best: Any) -> None:
     """Find the nearest point of each query, and the distances of the nearest two.
 
-    ``queries`` stand tile by tile, between the bounds ``tiles``; ``first`` and ``best`` (two columns)
-    are written.
+    ``boxes`` are points, starts and bounds of the leaves. ``queries`` stand tile by tile, between the bounds ``tiles``;
+    ``first`` and ``best`` (two columns) are written.
     """
+    points, start, low, high = boxes
     p, n_leaves = queries.shape[1], len(start) - 1
     near = np.empty(np.diff(start).max())
     gaps, own = np.empty(n_leaves), np.empty(n_leaves)
@@ -168,18 +159,10 @@ def scan(
 
 
 def sum_within_distance(
-    points: Any,
-    start: Any,
-    low: Any,
-    high: Any,
-    queries: Any,
-    limit: Any,
-    amount: Any,
-    number: Any,
-    out: Any,
-    lowest: Any,
+    boxes: Any, queries: Any, limit: Any, amount: Any, number: Any, out: Any, lowest: Any
 ) -> None:
     """Sum the amounts of the points within a squared distance of each query; keep the lowest number."""
+    points, start, low, high = boxes
     near, gaps = np.empty(np.diff(start).max()), np.empty(len(start) - 1)
     for q in range(len(queries)):
         out[q] = 0
@@ -195,18 +178,9 @@ def sum_within_distance(
                     lowest[q] = min(lowest[q], number[start[leaf] + i])
 
 
-def likelihoods(
-    points: Any,
-    start: Any,
-    low: Any,
-    high: Any,
-    queries: Any,
-    least: Any,
-    reach: float,
-    amount: Any,
-    out: Any,
-) -> None:
+def likelihoods(boxes: Any, queries: Any, least: Any, reach: float, amount: Any, out: Any) -> None:
     """Sum exp(-(d - least) / 2) over the points whose squared distance d is below least + reach."""
+    points, start, low, high = boxes
     near, gaps = np.empty(np.diff(start).max()), np.empty(len(start) - 1)
     for q in range(len(queries)):
         limit = least[q] + reach
@@ -223,12 +197,5 @@ def likelihoods(
 
 
 KERNELS = Kernels(
-    globals(),
-    decay,
-    leaf_distances,
-    box_gaps,
-    scan,
-    two_nearest,
-    sum_within_distance,
-    likelihoods,
+    globals(), decay, leaf_distances, box_gaps, scan, two_nearest, sum_within_distance, likelihoods
 )

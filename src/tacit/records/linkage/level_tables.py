@@ -33,14 +33,8 @@ BOOST, PREFIX, BEGINNING = 0.7, 0.1, 4
 class LevelTable:
     """Levels of agreement of pairs of values, kept where there is some.
 
-    Attributes
-    ----------
-    start
-        Where the row of each value begins, and the end of the last.
-    other, level
-        The values that agree with it, ascending, and how well.
-    low
-        The number of the first value.
+    The row of each value begins at ``start``, whose last entry is the end of the last; ``other`` has the values that agree
+    with it, ascending, and ``level`` how well. ``low`` is the number of the first value.
     """
 
     start: Ints

@@ -1,7 +1,8 @@
-"""Frames of a probabilistic linkage: links, patterns, and how many links above each weight are right."""
+"""Frames of a linkage: links, agreement patterns, and how many links above each weight are right."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -9,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.arrays import Floats
-from tacit.records.linkage.attack import Attack
 from tacit.records.linkage.fellegi_sunter import Model, Patterns, Zones
 from tacit.records.linkage.nearest import Links
+from tacit.records.linkage.series_attack import SeriesLinks
 
 #: Points of a curve.
 POINTS = 500
@@ -36,26 +37,19 @@ def link_curve(links: Links, correct: Floats, n: int) -> nw.DataFrame[Any]:
     return nw.from_native(pa.table(table), eager_only=True)
 
 
-def link_frame(found: Attack, correct: Any, bounds: Zones) -> nw.DataFrame[Any]:
+def link_frame(
+    links: Links | SeriesLinks, measured: Mapping[str, Floats], correct: Floats, **more: Any
+) -> nw.DataFrame[Any]:
     """Return the links, one row per record: positions in the two files count from 0."""
-    links = found.links
-    weight = -links.distance
-    zone = np.where(
-        weight >= bounds.upper, "link", np.where(weight <= bounds.lower, "no link", "possible")
-    )
-    table = pa.table(
-        {
-            "record": np.arange(len(links)),
-            "link": links.nearest,
-            "weight": weight,
-            "second": -links.second,
-            "ties": links.ties,
-            "correct": correct,
-            "parent": found.parent,
-            "zone": zone,
-        }
-    )
-    return nw.from_native(table, eager_only=True)
+    columns = {"record": np.arange(len(links)), "link": links.nearest, **measured}
+    columns |= {"ties": links.ties, "correct": correct, **more}
+    return nw.from_native(pa.table(columns), eager_only=True)
+
+
+def name_zones(weight: Floats, bounds: Zones) -> Any:
+    """Return what pairs of some weights are by the decision rule."""
+    rest = np.where(weight <= bounds.lower, "no link", "possible")
+    return pa.array(np.where(weight >= bounds.upper, "link", rest))
 
 
 def pattern_frame(
@@ -64,7 +58,6 @@ def pattern_frame(
     """Return the patterns by decreasing weight."""
     order = bounds.order
     weight = model.pattern_weights(patterns.levels)[order]
-    above, below = weight >= bounds.upper, weight <= bounds.lower
     levels = patterns.levels[order]
     table = {c: pa.array(levels[:, f], mask=levels[:, f] < 0) for f, c in enumerate(columns)}
     table |= {
@@ -73,6 +66,6 @@ def pattern_frame(
         "probability": pa.array(model.posterior(levels)),
         "false_match": pa.array(bounds.false_match),
         "false_nonmatch": pa.array(bounds.false_nonmatch),
-        "zone": pa.array(np.where(above, "link", np.where(below, "no link", "possible"))),
+        "zone": name_zones(weight, bounds),
     }
     return nw.from_native(pa.table(table), eager_only=True)

@@ -141,7 +141,8 @@ def by_register(
     if missing:
         raise InputError(f"linkage_futility: the register has no column {missing[0]!r}.")
     ours, theirs = (counts(d.frame, keys).collect("pyarrow").to_native() for d in (data, register_))
-    texts = [as_texts(t, keys) for t in (ours, theirs)]
+    # As text, so that files of other types compare.
+    texts = [pa.table({k: pc.cast(t.column(k), pa.string()) for k in keys}) for t in (ours, theirs)]
     index = ClassIndex.build(tuple(keys), pa.concat_tables(texts))
     people = np.bincount(
         index.find(texts[1]), theirs.column(N).to_numpy(), minlength=index.size
@@ -149,11 +150,6 @@ def by_register(
     matched = people[index.find(texts[0])]
     inverse = np.where(matched > 0, 1.0 / np.maximum(matched, 1), 0.0)
     return ours.column(N).to_numpy(), inverse, (matched == 1).astype(np.float64)
-
-
-def as_texts(table: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """Return the keys of a table as text, so that files of other types compare."""
-    return pa.table({k: pc.cast(table.column(k), pa.string()) for k in keys})
 
 
 def by_weights(data: Microdata, keys: Sequence[str]) -> tuple[Ints, Floats, Floats]:

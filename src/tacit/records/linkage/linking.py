@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,9 +14,8 @@ from tacit.data.block import format_columns, shared_maskable
 from tacit.data.microdata import Microdata
 from tacit.data.paired import Pairs, pairs, shared_numeric
 from tacit.engine.codes import encode
-from tacit.errors import ColumnNotFound, InputError, SdcWarning
-from tacit.records.linkage.attack import Direction, Files
-from tacit.records.linkage.metrics import known_scale
+from tacit.errors import ColumnNotFound, InputError
+from tacit.records.linkage.attack import Files
 from tacit.records.linkage.rows import distinct_rows
 
 
@@ -26,10 +24,11 @@ class NothingToCompare(InputError):
 
 
 @dataclass(frozen=True)
-class Known:
-    """Two files on the columns that an intruder knows."""
+class Fields:
+    """Columns of both files as numbers: numeric ones as they are, others as codes of equal values."""
 
     columns: tuple[str, ...]
+    numeric: tuple[bool, ...]
     files: Files
 
 
@@ -48,46 +47,6 @@ def check_shared(columns: Sequence[str], original: Microdata, released: Microdat
         raise ColumnNotFound(absent, shared, "the columns of original and release")
 
 
-def known_files(
-    original: Microdata,
-    released: Microdata,
-    columns: Sequence[str],
-    kind: str,
-    *,
-    block: Sequence[str],
-    direction: Direction,
-    missing: bool,
-) -> Known:
-    """Return the numbers of both files on the columns known, by default those that were changed.
-
-    Constant columns are left out with a warning. Links stay within records equal on ``block``.
-    """
-    check_shared(columns, original, released)
-    shared = shared_maskable(original, released)
-    shared += [c for c in columns if c not in shared]
-    both = pairs(original, released, shared, kind)
-    if min(len(both.before), len(both.after), len(both.old)) < 2:
-        raise InputError(f"{kind} needs at least two records that are in original and release")
-    changed = changed_columns(shared, both)
-    free = [c for c in shared if c not in block]
-    known = tuple(columns) or tuple(c for c in free if c in changed) or tuple(free)
-    if not known:
-        raise InputError(f"{kind} needs a numeric column that original and release share")
-    at = [shared.index(c) for c in known]
-    left = [i for i, c in enumerate(shared) if c not in known and c not in changed]
-    files = Files(
-        both.before[:, at],
-        both.after[:, at],
-        both.old,
-        both.new,
-        both.after[:, left],
-        direction,
-        block_numbers(original, released, block, kind) if block else None,
-    )
-    check_values(files, known, kind, missing=missing)
-    return without_constants(Known(known, files), kind)
-
-
 def check_values(files: Files, columns: Sequence[str], kind: str, *, missing: bool) -> None:
     """Refuse infinite numbers, and missing ones unless they are allowed."""
     both = np.concatenate([files.original, files.released])
@@ -104,36 +63,7 @@ def check_values(files: Files, columns: Sequence[str], kind: str, *, missing: bo
         )
 
 
-def without_constants(known: Known, kind: str) -> Known:
-    """Return the files without columns that are constant in one of them."""
-    files = known.files
-    spread = np.minimum(known_scale(files.original).spread, known_scale(files.released).spread)
-    flat = [c for c, s in zip(known.columns, spread, strict=True) if s == 0]
-    if not flat:
-        return known
-    if len(flat) == len(known.columns):
-        raise NothingToCompare(
-            f"{kind}: every column compared is constant in one of the files, so nothing tells records apart"
-        )
-    warnings.warn(
-        f"{kind}: {format_columns(flat)} is constant in one of the files and was left out",
-        SdcWarning,
-        stacklevel=5,
-    )
-    at = np.flatnonzero(spread > 0)
-    return Known(tuple(known.columns[i] for i in at), files.columns(at))
-
-
 # -- fields of any kind ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Fields:
-    """Columns of both files as numbers: numeric ones as they are, others as codes of equal values."""
-
-    columns: tuple[str, ...]
-    numeric: tuple[bool, ...]
-    files: Files
 
 
 def known_fields(
@@ -142,30 +72,17 @@ def known_fields(
     """Return columns of any kind in both files; a missing value is NaN."""
     check_shared(columns, original, released)
     old, new = original.to_arrow(columns), released.to_arrow(columns)
-    numeric = shared_numeric(original, released)
-    linked = pairs(original, released, [c for c in columns if c in numeric], kind)
-    before, after, kinds = [], [], []
-    for c in columns:
-        is_number = c in numeric
-        pair = (
-            numbers_of(c, linked, columns, numeric) if is_number else code_both_files(old, new, c)
-        )
-        before.append(pair[0])
-        after.append(pair[1])
-        kinds.append(is_number)
-    files = Files(np.column_stack(before), np.column_stack(after), linked.old, linked.new)
+    shared = shared_numeric(original, released)
+    numeric = [c for c in columns if c in shared]
+    linked = pairs(original, released, numeric, kind)
+    both = dict(zip(numeric, zip(linked.before.T, linked.after.T, strict=True), strict=True))
+    found = [both.get(c) or code_both_files(old, new, c) for c in columns]
+    before, after = (np.column_stack(side) for side in zip(*found, strict=True))
+    files = Files(before, after, linked.old, linked.new)
     if min(len(files.original), len(files.released), len(files.old)) < 2:
         raise InputError(f"{kind} needs at least two records that are in original and release")
     check_values(files, columns, kind, missing=True)
-    return Fields(tuple(columns), tuple(kinds), files)
-
-
-def numbers_of(
-    column: str, linked: Pairs, columns: Sequence[str], numeric: Sequence[str]
-) -> tuple[Floats, Floats]:
-    """Return a numeric column of both files."""
-    at = [c for c in columns if c in numeric].index(column)
-    return linked.before[:, at], linked.after[:, at]
+    return Fields(tuple(columns), tuple(c in numeric for c in columns), files)
 
 
 def code_both_files(old: pa.Table, new: pa.Table, column: str) -> tuple[Floats, Floats]:

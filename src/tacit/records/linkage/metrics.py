@@ -118,15 +118,9 @@ def monomials(p: int, degree: int) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class Quadratic:
-    """(a - b)' S^-1 (a - b).
+    """(a - b)' S^-1 (a - b), with the matrix ``s``.
 
-    Attributes
-    ----------
-    s
-        The matrix S.
-    base
-        Var A + Var B: it sets the units, and tells columns that depend on each other from differences
-        that do not vary.
+    The ``base``, Var A + Var B, sets the units, and tells columns that depend on each other from differences that do not vary.
     """
 
     s: Floats

@@ -34,18 +34,10 @@ def ignore_progress(_message: str, _share: float | None) -> None:
 
 @dataclass(frozen=True)
 class Links:
-    """The nearest record of a file for each record of another one.
+    """The nearest record of a file for each record of another one, the first of equally near ones; -1 when there is none.
 
-    Attributes
-    ----------
-    nearest
-        Its position, the lowest one when several are equally near; -1 when there is none.
-    distance
-        Its squared distance.
-    second
-        The squared distance of the next record; that of a tied one is the same.
-    ties
-        How many records are equally near.
+    ``distance`` and ``second`` are the squared distances of it and of the next record, which is that of a tied one the same;
+    ``ties`` counts the records that are equally near.
     """
 
     nearest: Ints
@@ -112,7 +104,7 @@ def two_nearest(queries: Floats, points: Floats, tick: Tick) -> tuple[Ints, Floa
     def work(begin: int, end: int) -> None:
         tiles = asked.start[begin : end + 1]
         at = slice(int(tiles[0]), int(tiles[-1]))
-        run(*boxes(leaves), ordered[at], tiles - tiles[0], first[at], best[at])
+        run(boxes(leaves), ordered[at], tiles - tiles[0], first[at], best[at])
 
     in_chunks(work, len(asked.start) - 1, CHUNK, tick)
     back_first, back_best = np.empty_like(first), np.empty_like(best)
@@ -160,7 +152,7 @@ def count_within(
         leaves = build_leaves(points)
         at = leaves.order
         run = KERNELS.compiled()["sum_within_distance"]
-        run(*boxes(leaves), queries, limit, count[at], number[at], total, lowest)
+        run(boxes(leaves), queries, limit, count[at], number[at], total, lowest)
         return total, lowest
     from scipy.spatial import cKDTree
 
@@ -193,7 +185,7 @@ def match_probability(a: Floats, b: Floats, links: Links, tick: Tick = ignore_pr
 
         def work(begin: int, end: int) -> None:
             at = slice(begin, end)
-            run(*boxes(leaves), a[at], links.distance[at], REACH, amount, total[at])
+            run(boxes(leaves), a[at], links.distance[at], REACH, amount, total[at])
 
         in_chunks(work, len(a), 4096, tick)
     else:

@@ -19,22 +19,8 @@ from tacit.fields import ColumnName, PositiveFloat, PositiveInt, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import grouped_bars
 from tacit.plot.theme import PALETTE
-from tacit.records.linkage.agreement import (
-    MARGIN,
-    Candidates,
-    Comparison,
-    Scores,
-    add_patterns,
-    assign_weighted_links,
-    best_links,
-    candidates,
-    candidates_by_rule,
-    count_new_patterns,
-    pair_weights,
-    random_patterns,
-    scores,
-    true_patterns,
-)
+from tacit.records.linkage import agreement
+from tacit.records.linkage.agreement import MARGIN, Candidates, Comparison, Scores
 from tacit.records.linkage.attack import TIE_RULES, Attack, TieRule, parents, share_ties
 from tacit.records.linkage.fellegi_sunter import (
     Model,
@@ -56,7 +42,7 @@ from tacit.records.linkage.field_levels import (
     compare_fields,
     list_rule_columns,
 )
-from tacit.records.linkage.link_curve import link_curve, link_frame, pattern_frame
+from tacit.records.linkage.link_curve import link_curve, link_frame, name_zones, pattern_frame
 from tacit.records.linkage.linking import (
     Fields,
     block_numbers,
@@ -244,7 +230,7 @@ class ProbabilisticLinkage(Measure):
         rules = self.candidates(fields, original, data)
         model, patterns = self.fit(fields, rules, comparison, ctx)
         rare = weigh_rare_values(fields, model, self.term_frequencies)
-        how = scores(model, comparison, interpolated=self.interpolate, bonus=rare)
+        how = agreement.scores(model, comparison, interpolated=self.interpolate, bonus=rare)
         ctx.tick("linking", None)
         found = self.linked(fields, rules, how, ctx)
         return self.result(fields, model, patterns, found, original, data)
@@ -256,7 +242,7 @@ class ProbabilisticLinkage(Measure):
         files, block, near, within = fields.files, None, None, np.inf
         if self.blocks:
             blocks = [block_by_rule(original, data, rule, self.kind) for rule in self.blocks]
-            found = candidates_by_rule(files.original, files.released, blocks)
+            found = agreement.candidates_by_rule(files.original, files.released, blocks)
         else:
             if self.block:
                 block = block_numbers(original, data, self.block, self.kind)
@@ -265,7 +251,9 @@ class ProbabilisticLinkage(Measure):
                 near = (one.original[:, 0], one.released[:, 0])
                 within = self.within * float(known_scale(one.original).spread[0])
             found = [
-                candidates(files.original, files.released, block=block, near=near, within=within)
+                agreement.candidates(
+                    files.original, files.released, block=block, near=near, within=within
+                )
             ]
         if sum(rule.pairs for rule in found) == 0:
             what = "a rule of blocks" if self.blocks else "block and near"
@@ -284,19 +272,25 @@ class ProbabilisticLinkage(Measure):
     ) -> tuple[Model, Patterns]:
         """Fit the probabilities of agreement to the pattern counts."""
         files = fields.files
-        counted = [count_new_patterns(rule, comparison, ctx.tick) for rule in rules]
-        patterns = counted[0][0] if len(counted) == 1 else add_patterns([new for _, new in counted])
+        counted = [agreement.count_new_patterns(rule, comparison, ctx.tick) for rule in rules]
+        patterns = (
+            counted[0][0]
+            if len(counted) == 1
+            else agreement.add_patterns([new for _, new in counted])
+        )
         n = max(len(files.original), len(files.released))
         start = make_em_start(comparison.n_levels, 1.0 / n)
         if self.blocks or self.estimate == "random_pairs":
-            drawn = random_patterns(
+            drawn = agreement.random_patterns(
                 files.original, files.released, comparison, RANDOM_PAIRS, ctx.rng
             )
             start = replace(start, u=level_shares(drawn, start))
         if self.blocks:
             start = replace(start, u=compute_level_shares(fields, comparison, start.u))
         if self.estimate == "true":
-            own = true_patterns(files.original, files.released, files.old, files.new, comparison)
+            own = agreement.true_patterns(
+                files.original, files.released, files.old, files.new, comparison
+            )
             informed = fit_informed_model(patterns, own, start)
             if not self.blocks:
                 return informed, patterns
@@ -364,11 +358,11 @@ class ProbabilisticLinkage(Measure):
         files = fields.files
         truth = files.truth
         if self.one_to_one:
-            links, pairing = assign_weighted_links(rules, how, truth)
+            links, pairing = agreement.assign_weighted_links(rules, how, truth)
             same = parents(files, links, truth, pairing.chance)
             return Attack(NAME, links, truth, pairing.chance > 0, same, pairing=pairing)
-        links = best_links(rules, how, ctx.tick)
-        own = pair_weights(files.original, files.released[truth], how)
+        links = agreement.best_links(rules, how, ctx.tick)
+        own = agreement.pair_weights(files.original, files.released[truth], how)
         looked_at = np.any([rule.holds(truth) for rule in rules], axis=0)
         hit = (truth >= 0) & looked_at & (own >= -links.distance - 2 * MARGIN)
         return Attack(NAME, links, truth, hit, parents(files, links, truth, share_ties(hit, links)))
@@ -386,8 +380,11 @@ class ProbabilisticLinkage(Measure):
         files = fields.files
         n, correct = len(files.old), found.correct(self.ties)
         total = float(correct.sum())
-        bounds = zones(
-            model, patterns, self.false_match, self.false_nonmatch, blocked=bool(self.blocks)
+        links, bounds = (
+            found.links,
+            zones(
+                model, patterns, self.false_match, self.false_nonmatch, blocked=bool(self.blocks)
+            ),
         )
         weight = model.pattern_weights(patterns.levels)
         above, below = weight >= bounds.upper, weight <= bounds.lower
@@ -410,7 +407,7 @@ class ProbabilisticLinkage(Measure):
             numbers["pairings of the same weight averaged"] = found.pairing.drawn
             numbers["standard error of correct links"] = found.pairing.error
         if self.blocks:
-            numbers["records with a candidate"] = int((found.links.nearest >= 0).sum())
+            numbers["records with a candidate"] = int((links.nearest >= 0).sum())
         learnt = count_disclosed_values(original, data, files, correct)
         numbers |= {f"{c}: true values disclosed by correct links": v for c, v in learnt.items()}
         return ProbabilisticLinkageResult(
@@ -418,7 +415,13 @@ class ProbabilisticLinkage(Measure):
             title="Probabilistic record linkage",
             value=total / n,
             numbers=numbers,
-            frame=link_frame(found, correct, bounds),
+            frame=link_frame(
+                links,
+                {"weight": -links.distance, "second": -links.second},
+                correct,
+                parent=found.parent,
+                zone=name_zones(-links.distance, bounds),
+            ),
             explanation=self.explain(fields, total, n, patterns),
             correct=total,
             share=total / n,
@@ -429,7 +432,7 @@ class ProbabilisticLinkage(Measure):
             by_rule={rule: found.count(rule) for rule in TIE_RULES},
             any_parent=float(found.parent.sum()) / n,
             disclosed=learnt,
-            curve=link_curve(found.links, correct, n),
+            curve=link_curve(links, correct, n),
         )
 
     def explain(self, fields: Fields, total: float, n: int, patterns: Patterns) -> str:

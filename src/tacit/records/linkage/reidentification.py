@@ -60,6 +60,29 @@ class Knowledge:
 
 
 @dataclass(frozen=True)
+class Files:
+    """What an intruder attacks, and the columns that they know."""
+
+    columns: tuple[str, ...]
+    original: Microdata
+    released: Microdata
+    ctx: Context
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Return the columns known that hold numbers; an intruder who compares numbers needs one."""
+        numeric = shared_numeric(self.original, self.released)
+        found = tuple(c for c in self.columns if c in numeric)
+        if not found:
+            raise NothingToCompare("needs numeric columns")
+        return found
+
+    def measure(self, spec: Measure) -> Any:
+        """Return what a measure finds."""
+        return spec.measure(self.released, original=self.original, context=self.ctx)
+
+
+@dataclass(frozen=True)
 class Finding:
     """What one attacker finds with some knowledge."""
 
@@ -79,10 +102,7 @@ class Finding:
 class NotRun:
     """An attack that was not run, and why.
 
-    Attributes
-    ----------
-    useless
-        True when the columns hold nothing that this attacker compares, so that running it would find nobody.
+    It would have been ``useless`` when the columns hold nothing that this attacker compares.
     """
 
     attacker: str
@@ -168,8 +188,7 @@ class Reidentification(Measure):
         if self.records is not None and self.records < len(original):
             chosen = np.sort(ctx.rng.choice(len(original), self.records, replace=False))
             original = original.take(chosen)
-        findings: list[Finding] = []
-        not_run: list[NotRun] = []
+        found: list[Finding | NotRun] = []
         notes: list[str] = []
         quiet = replace(ctx, work=ctx.work.quiet())
         grid = [(who, what) for what in self.knowledge(columns) for who in self.attackers]
@@ -177,12 +196,10 @@ class Reidentification(Measure):
             ctx.tick(f"{who}, knowing {what.name}", i / len(grid))
             with warnings.catch_warnings(record=True) as heard:
                 warnings.simplefilter("always", SdcWarning)
-                found = run_attack(who, what, original, data, quiet)
+                found.append(run_attack(who, what, Files(what.columns, original, data, quiet)))
             notes += [str(w.message) for w in heard if issubclass(w.category, SdcWarning)]
-            if isinstance(found, Finding):
-                findings.append(found)
-            else:
-                not_run.append(found)
+        findings = [f for f in found if isinstance(f, Finding)]
+        not_run = [f for f in found if isinstance(f, NotRun)]
         if not any(f.identity for f in findings):
             reasons = list(dict.fromkeys(a.reason for a in not_run if a.lowers))
             raise InputError(
@@ -190,7 +207,8 @@ class Reidentification(Measure):
                 + (" ".join(reasons) or "Name columns with numbers, or ")
                 + ("" if reasons else "attackers that compare text (exact, probabilistic).")
             )
-        warn_of_not_run(self.kind, not_run)
+        if missed := [a for a in not_run if a.lowers]:
+            warnings.warn(f"{self.kind}: {tell_not_run(missed)}", Approximate, stacklevel=4)
         return result_of(self.kind, findings, not_run, tuple(dict.fromkeys(notes)), len(original))
 
     def knowledge(self, columns: Sequence[str]) -> list[Knowledge]:
@@ -206,24 +224,13 @@ class Reidentification(Measure):
 # -- attackers ---------------------------------------------------------------------------------------
 
 
-def run_attack(
-    who: str, what: Knowledge, original: Microdata, data: Microdata, ctx: Context
-) -> Finding | NotRun:
+def run_attack(who: str, what: Knowledge, files: Files) -> Finding | NotRun:
     """Return what an attacker finds, or why the attack could not be run."""
-    numeric = shared_numeric(original, data)
-    numbers = tuple(c for c in what.columns if c in numeric)
     try:
-        correct, n, targets = RUN[who](what.columns, numbers, original, data, ctx)
+        correct, n, targets = RUN[who](files)
     except InputError as error:
         return NotRun(who, what, str(error), isinstance(error, NothingToCompare))
     return Finding(who, what, correct, correct / n, 1.0 / targets)
-
-
-def warn_of_not_run(kind: str, not_run: Sequence[NotRun]) -> None:
-    """Warn of attacks that might have found more."""
-    missed = [a for a in not_run if a.lowers]
-    if missed:
-        warnings.warn(f"{kind}: {tell_not_run(missed)}", Approximate, stacklevel=5)
 
 
 def tell_not_run(missed: Sequence[NotRun]) -> str:
@@ -240,16 +247,10 @@ def tell_not_run(missed: Sequence[NotRun]) -> str:
 Outcome = tuple[float, int, int]
 
 
-def exact_match(
-    columns: tuple[str, ...],
-    numbers: tuple[str, ...],
-    original: Microdata,
-    data: Microdata,
-    ctx: Context,
-) -> Outcome:
+def exact_match(known: Files) -> Outcome:
     """Link records that are equal on all columns; a missing value equals a missing one."""
-    del numbers, ctx
-    files = known_fields(original, data, columns, "reidentification").files
+    fields = known_fields(known.original, known.released, known.columns, "reidentification")
+    files = fields.files
     both = distinct_rows(np.concatenate([files.original, files.released]))
     n = len(files.original)
     mine, theirs = both.of[:n], both.of[n:]
@@ -267,47 +268,28 @@ def exact_match(
 def nearest_match(**options: Any) -> Callable[..., Outcome]:
     """Return an attacker who links by distance, missing values being left out pair by pair."""
 
-    def run(
-        columns: tuple[str, ...],
-        numbers: tuple[str, ...],
-        original: Microdata,
-        data: Microdata,
-        ctx: Context,
-    ) -> Outcome:
-        text = tuple(c for c in columns if c not in numbers)
+    def run(files: Files) -> Outcome:
+        numbers = files.numbers
+        text = tuple(c for c in files.columns if c not in numbers)
         # With one number the Mahalanobis distance is the Euclidean one.
-        if not numbers or (options["metric"] == "mahalanobis" and len(numbers) < 2):
+        if options["metric"] == "mahalanobis" and len(numbers) < 2:
             raise NothingToCompare("needs numeric columns")
-        spec = by_distance(columns=numbers, block=text, missing="drop_pair_attribute", **options)
-        return outcome(spec.measure(data, original=original, context=ctx))
+        known: dict[str, Any] = {"columns": numbers, "block": text}
+        return outcome(
+            files.measure(by_distance(missing="drop_pair_attribute", **known, **options))
+        )
 
     return run
 
 
-def probabilistic_match(
-    columns: tuple[str, ...],
-    numbers: tuple[str, ...],
-    original: Microdata,
-    data: Microdata,
-    ctx: Context,
-) -> Outcome:
+def probabilistic_match(files: Files) -> Outcome:
     """Link by the weights of agreement."""
-    del numbers
-    return outcome(by_weights(columns=columns).measure(data, original=original, context=ctx))
+    return outcome(files.measure(by_weights(columns=files.columns)))
 
 
-def interval_match(
-    columns: tuple[str, ...],
-    numbers: tuple[str, ...],
-    original: Microdata,
-    data: Microdata,
-    ctx: Context,
-) -> Outcome:
+def interval_match(files: Files) -> Outcome:
     """Say how many records have all true values close to the released ones."""
-    del columns
-    if not numbers:
-        raise NothingToCompare("needs numeric columns")
-    found = by_intervals(columns=numbers).measure(data, original=original, context=ctx)
+    found = files.measure(by_intervals(columns=files.numbers))
     n = int(found.numbers["records"])
     return found.value * n, n, n
 
@@ -552,15 +534,8 @@ def linkage_table(
             for method, measure in methods.items():
                 spec = measure.model_copy(update={"columns": tuple(columns)})
                 correct, n, _ = outcome(spec.measure(release, original=original, seed=0))
-                rows.append(
-                    {
-                        "release": name,
-                        "known": ", ".join(columns),
-                        "method": method,
-                        "correct": correct,
-                        "share": correct / n,
-                    }
-                )
+                row = {"release": name, "known": ", ".join(columns), "method": method}
+                rows.append({**row, "correct": correct, "share": correct / n})
     worst = max(rows, key=lambda r: r["share"])
     return LinkageTable(
         kind="linkage_table",

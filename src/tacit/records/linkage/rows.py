@@ -15,17 +15,7 @@ MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9))
 
 @dataclass(frozen=True)
 class Distinct:
-    """The distinct rows of a matrix.
-
-    Attributes
-    ----------
-    first
-        Where each distinct row stands first.
-    of
-        The number of each row's distinct row.
-    count
-        How often each distinct row occurs.
-    """
+    """The distinct rows of a matrix: where each stands ``first``, which one each row is (``of``), and how often it occurs."""
 
     first: Ints
     of: Ints

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +9,13 @@ import numpy as np
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.events import side_by_side
-from tacit.records.linkage.attack import Files, Ties, make_standardised_metric
+from tacit.records.linkage.attack import Files, Ties, _correct_links, make_standardised_metric
 from tacit.records.linkage.attack import attack as point_attack
-from tacit.records.linkage.nearest import find_nearest_rows, tie_limit
+from tacit.records.linkage.nearest import Tick, find_nearest_rows, tie_limit
 from tacit.stats.series.distances import Distance, distances, euclidean_forms, finish_distances
 from tacit.stats.series.panel import Panel
 from tacit.stats.series.warping import KERNELS, TIE
 
-Tick = Callable[[str, float | None], None]
 WORKERS = 2
 #: Records linked between two looks at whether to stop.
 CHUNK = 32
@@ -27,18 +25,10 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class SeriesLinks:
-    """The nearest record for each record.
+    """The nearest record for each record, the first of equally near ones.
 
-    Attributes
-    ----------
-    nearest
-        Its position, the lowest one when several are equally near.
-    distance, second
-        Its distance, and that of the next record (the same when they tie).
-    ties
-        How many records are equally near.
-    limit
-        The distance up to which a record ties with the nearest one.
+    ``distance`` and ``second`` are the distances of it and of the next record (the same when they tie), ``ties`` counts the
+    records that are equally near, up to the distance ``limit``.
     """
 
     nearest: Ints
@@ -154,17 +144,7 @@ def envelopes(b: Panel, length: int, reach: int) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class SeriesAttack:
-    """Links and the truth.
-
-    Attributes
-    ----------
-    links
-        The nearest record of each one.
-    truth
-        The own record, or -1.
-    hit
-        Whether the own record is the nearest one, or tied with it.
-    """
+    """Links and the truth: the own record, or -1, and whether it is the nearest one, or tied with it (``hit``)."""
 
     links: SeriesLinks
     truth: Ints
@@ -172,16 +152,7 @@ class SeriesAttack:
 
     def correct(self, rule: Ties) -> Floats:
         """Return, by record, whether its link is correct; a chance under the rule ``expected``."""
-        match rule:
-            case "first":
-                found: Flags = (self.links.nearest == self.truth) & (self.truth >= 0)
-            case "unique":
-                found = self.hit & (self.links.ties == 1)
-            case "any":
-                found = self.hit
-            case _:
-                return np.where(self.hit, 1.0 / np.maximum(self.links.ties, 1), 0.0)
-        return np.asarray(found, dtype=np.float64)
+        return _correct_links(self.links, self.truth, self.hit, rule)
 
 
 def attack(

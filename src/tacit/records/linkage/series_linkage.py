@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.arrays import Floats
@@ -22,7 +20,7 @@ from tacit.fields import ColumnNames, PositiveFloat
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.linkage.attack import TIE_RULES, TieRule
-from tacit.records.linkage.series_advice import Advice, advise
+from tacit.records.linkage.link_curve import link_frame
 from tacit.records.linkage.series_attack import SeriesAttack, attack, standard_attack
 from tacit.registry import register
 from tacit.result import Result
@@ -30,6 +28,10 @@ from tacit.spec import Companions, Measure
 from tacit.stats.series.distances import Combine, Distance, Kind
 from tacit.stats.series.panel import Normalisation, Panel, normalise
 
+#: Share of series that go one way from which all have the same shape.
+SAME_SHAPE = 0.8
+#: Share of the variance between records below which all are on the same level.
+SAME_LEVEL = 0.2
 Times = tuple[float, ...]
 
 
@@ -222,11 +224,11 @@ class SeriesLinkage(Measure):
     ) -> SeriesLinkageResult:
         """Put the result together."""
         n = int((found.truth >= 0).sum())
-        correct = found.correct(self.ties)
+        links, correct = found.links, found.correct(self.ties)
         total = float(correct.sum())
         standard = math.nan if usual is None else usual / n
         numbers: dict[str, Any] = {
-            "records attacked": len(found.links),
+            "records attacked": len(links),
             "of them in both files": n,
             "series": len(self.series),
             "distance": self.distance,
@@ -243,7 +245,7 @@ class SeriesLinkage(Measure):
             title="Linkage of time series",
             value=total / n,
             numbers=numbers,
-            frame=link_frame(found, correct),
+            frame=link_frame(links, {"distance": links.distance, "second": links.second}, correct),
             explanation=explain_series_linkage(self, total, n, standard, advice),
             correct=total,
             share=total / n,
@@ -294,20 +296,6 @@ class SeriesLinkageResult(Result):
         )
 
 
-def link_frame(found: SeriesAttack, correct: Floats) -> nw.DataFrame[Any]:
-    """Return the links, one row per record: positions in the two files count from 0."""
-    links = found.links
-    columns = {
-        "record": np.arange(len(links)),
-        "link": links.nearest,
-        "distance": links.distance,
-        "second": links.second,
-        "ties": links.ties,
-        "correct": correct,
-    }
-    return nw.from_native(pa.table(columns), eager_only=True)
-
-
 def explain_series_linkage(
     spec: SeriesLinkage, total: float, n: int, standard: float, advice: Advice
 ) -> str:
@@ -319,3 +307,69 @@ def explain_series_linkage(
     if not math.isnan(standard):
         text += f" Taking every point as a variable finds {standard:.1%}."
     return f"{text} {advice.sentence}"
+
+
+# -- which distance suits some series --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What the series look like, and the kind of distance that suits them; the ``sentence`` says it in words.
+
+    ``monotone`` is the share of the series that go the more frequent way all along: rising or falling; ``level_spread`` the
+    share of the variance of the values that lies between records, averaged over series. Of ``equal_lengths`` they are when
+    each has the same length in all records.
+    """
+
+    monotone: float
+    level_spread: float
+    equal_lengths: bool
+    distance: Kind
+    sentence: str
+
+
+def advise(panel: Panel) -> Advice:
+    """Return which distance suits the series: rules of thumb, no guarantee.
+
+    Where all series have the same shape, slopes tell little and values much (Minkowski); where all are on
+    the same level, the other way round (STS); series of different lengths need time warping.
+    """
+    monotone, spread, even = one_way(panel), level_spread(panel), panel.even
+    kind: Kind = "minkowski"
+    if not even:
+        kind, why = (
+            "dtw",
+            "the series differ in length, so dtw compares them (at a cost of n x m a pair)",
+        )
+    elif monotone >= SAME_SHAPE:
+        why = f"{monotone:.0%} of the series go the same way, so values (minkowski) tell more than slopes"
+    elif spread <= SAME_LEVEL:
+        kind = "sts"
+        why = f"only {spread:.0%} of the variance lies between records, so slopes (sts) tell more than levels"
+    else:
+        why = "shapes and levels both differ, so minkowski and sts are both worth trying"
+    return Advice(
+        monotone, spread, even, kind, f"Of the distances, {kind} suits these series: {why}."
+    )
+
+
+def one_way(panel: Panel) -> float:
+    """Return the share of series that rise all along, or that fall, whichever is more frequent."""
+    steps = np.diff(panel.values, axis=2)
+    gone = np.isnan(steps)
+    moves = (steps != 0) & ~gone
+    shares = [
+        ((gone | (sign * steps >= 0)).all(axis=2) & moves.any(axis=2)).mean() for sign in (1, -1)
+    ]
+    return float(max(shares))
+
+
+def level_spread(panel: Panel) -> float:
+    """Return the share of the variance between records: of their means, over series averaged."""
+    known = ~np.isnan(panel.values)
+    n = known.sum(axis=2)
+    mean = np.where(known, panel.values, 0.0).sum(axis=2) / n
+    within = (np.where(known, panel.values - mean[:, :, None], 0.0) ** 2).sum(axis=2) / n
+    between, inside = mean.var(axis=0), within.mean(axis=0)
+    total = between + inside
+    return float(np.where(total > 0, between / np.where(total > 0, total, 1.0), 0.0).mean())

@@ -12,9 +12,10 @@ from tacit.records.linkage.fellegi_sunter import EDGE, Model
 from tacit.records.linkage.linking import Fields
 
 
-def value_shares(values: Floats, size: int) -> Floats:
-    """Return the share of each value, coded from 0, among those that are known."""
+def value_shares(values: Floats, others: Floats) -> Floats:
+    """Return the share of each value, coded from 0 in both files, among those that are known."""
     known = values[np.isfinite(values)].astype(np.int64)
+    size = int(max(np.nanmax(values, initial=0.0), np.nanmax(others, initial=0.0))) + 1
     return np.bincount(known, minlength=size) / max(len(known), 1)
 
 
@@ -32,8 +33,7 @@ def compute_level_shares(
             out.append(u)
             continue
         a, b = files.original[:, f], files.released[:, f]
-        size = int(max(np.nanmax(a, initial=0.0), np.nanmax(b, initial=0.0))) + 1
-        left, right = value_shares(a, size), value_shares(b, size)
+        left, right = value_shares(a, b), value_shares(b, a)
         found = np.zeros(len(u))
         if table is None:
             found[1] = left @ right
@@ -58,9 +58,8 @@ def weigh_rare_values(
             out.append(None)
             continue
         a, b = fields.files.original[:, f], fields.files.released[:, f]
-        size = int(max(np.nanmax(a, initial=0.0), np.nanmax(b, initial=0.0))) + 1
-        share = value_shares(b, size)
-        bonus = np.zeros(size)
+        share = value_shares(b, a)
+        bonus = np.zeros(len(share))
         there = share > 0
         bonus[there] = np.log2(model.u[f][-1] / share[there])
         out.append(bonus)

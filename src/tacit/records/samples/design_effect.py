@@ -15,6 +15,7 @@ from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.values import not_numeric, read_numeric_column
+from tacit.engine.coded import densify
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
@@ -136,7 +137,12 @@ class Sampled:
     def of(cls, data: Microdata, home: str | None) -> Sampled:
         """Read the design; each record is a household where none is declared."""
         n = len(data)
-        unit = np.arange(n) if home is None else appearance(known_homes(data, home))
+        unit = np.arange(n)
+        if home is not None:
+            coded = data.codes(home)
+            codes = coded.codes.astype(np.int64)
+            # A record without a household is one of its own.
+            unit, _ = densify(np.where(codes == coded.null, -1 - unit, codes))
         weight = np.ones(n)
         if data.weight is not None:
             found = read_numeric_column(data, data.weight)
@@ -189,21 +195,6 @@ class Sampled:
             variance / of_homes if of_homes else float("nan"),
             variance / of_people if of_people else float("nan"),
         )
-
-
-def known_homes(data: Microdata, home: str) -> Ints:
-    """Return a number for each record's household; a record without one is a household of its own."""
-    coded = data.codes(home)
-    codes = coded.codes.astype(np.int64)
-    return np.where(codes == coded.null, -1 - np.arange(len(codes)), codes)
-
-
-def appearance(codes: Ints) -> Ints:
-    """Return 0, 1, ... in the order in which codes appear first."""
-    _, first, of = np.unique(codes, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[of.ravel()]
 
 
 def explain(value: float, sample: Sampled, by: str) -> str:

@@ -12,11 +12,12 @@ Two numbers follow: P(F = 1) and E(1/F).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Flags, Floats, Ints
 
 #: From this shape on the negative binomial is taken for a Poisson model.
 POISSON_FROM = 1e8
@@ -37,16 +38,11 @@ class CellRisks(NamedTuple):
 
 def poisson_risk(f: Ints, mu: Floats, fraction: Floats) -> CellRisks:
     """Return the risks of cells whose expected sample counts are mu."""
-    if len(f) > CHUNK:
-        return join_chunks([poisson_risk(f[c], mu[c], fraction[c]) for c in chunks(len(f))])
-    rate = mu * (1 - fraction) / fraction
-    unique = np.where(f == 1, np.exp(-rate), 0.0)
-    first = np.full(len(f), 1.0) / f
-    second = first**2
-    open_ = rate > 0
-    first[open_] = poisson_moment(f[open_], rate[open_], 1)
-    second[open_] = poisson_moment(f[open_], rate[open_], 2)
-    return CellRisks(unique, first, np.maximum(second - first**2, 0.0))
+
+    def work(f: Ints, rate: Floats) -> CellRisks:
+        return risks_of(poisson_moment, np.exp(-rate), rate > 0, f, rate)
+
+    return in_chunks(work, f, mu * (1 - fraction) / fraction)
 
 
 def gamma_risk(f: Ints, mu: Floats, alpha: Floats, fraction: Floats) -> CellRisks:
@@ -69,17 +65,22 @@ def argus_risk(f: Ints, fraction: Floats) -> CellRisks:
 
 def shaped_risk(f: Ints, mu: Floats, alpha: Floats, fraction: Floats) -> CellRisks:
     """Return the risks of cells with a finite shape."""
-    if len(f) > CHUNK:
-        parts = [shaped_risk(f[c], mu[c], alpha[c], fraction[c]) for c in chunks(len(f))]
-        return join_chunks(parts)
-    rho = (mu + alpha) / (mu / fraction + alpha)
-    unique = np.where(f == 1, rho ** (1 + alpha), 0.0)
+
+    def work(f: Ints, alpha: Floats, rho: Floats) -> CellRisks:
+        return risks_of(shaped_moment, rho ** (1 + alpha), rho < 1, f, alpha, rho)
+
+    return in_chunks(work, f, alpha, (mu + alpha) / (mu / fraction + alpha))
+
+
+def risks_of(
+    moment: Callable[..., Floats], alone: Floats, more: Flags, f: Ints, *law: Floats
+) -> CellRisks:
+    """Return the risks from E(F^-1) and E(F^-2) of the cells that may have more people than records."""
     first = np.full(len(f), 1.0) / f
     second = first**2
-    open_ = rho < 1
-    first[open_] = shaped_moment(f[open_], alpha[open_], rho[open_], 1)
-    second[open_] = shaped_moment(f[open_], alpha[open_], rho[open_], 2)
-    return CellRisks(unique, first, np.maximum(second - first**2, 0.0))
+    here = [x[more] for x in (f, *law)]
+    first[more], second[more] = moment(*here, 1), moment(*here, 2)
+    return CellRisks(np.where(f == 1, alone, 0.0), first, np.maximum(second - first**2, 0.0))
 
 
 def poisson_moment(f: Ints, rate: Floats, power: int) -> Floats:
@@ -120,11 +121,8 @@ def integrate(logs: Floats, minus_log: Floats, width: Floats, power: int) -> Flo
     return np.asarray(values @ (WEIGHTS / 2) * width)
 
 
-def chunks(n: int) -> list[slice]:
-    """Return slices of a bearable length."""
-    return [slice(a, a + CHUNK) for a in range(0, n, CHUNK)]
-
-
-def join_chunks(parts: list[CellRisks]) -> CellRisks:
-    """Put chunks together again."""
+def in_chunks(work: Callable[..., CellRisks], *arrays: Any) -> CellRisks:
+    """Return the risks of cells, so many at a time."""
+    starts = range(0, max(len(arrays[0]), 1), CHUNK)
+    parts = [work(*(x[a : a + CHUNK] for x in arrays)) for a in starts]
     return CellRisks(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

@@ -18,7 +18,7 @@ from tacit.context import Context
 from tacit.data.margins import Totals, recode_totals
 from tacit.data.microdata import Microdata
 from tacit.data.values import not_numeric, read_numeric_column
-from tacit.engine.codes import Cells, Coded, dense_ids, wildcard_sizes
+from tacit.engine.codes import Cells, Coded, wildcard_sizes
 from tacit.errors import InputError, InvalidParameter, RoleMissing, SdcError, SdcWarning
 from tacit.fields import (
     ColumnName,
@@ -41,7 +41,8 @@ from tacit.records.samples.posterior import (
     largest_kept,
     share_sampled,
 )
-from tacit.records.samples.spree import Settings, Spree, association_of, estimate_populations
+from tacit.records.samples.sample_table import order_cells, sum_by
+from tacit.records.samples.spree import Spree, association_of, estimate_populations
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Role
@@ -254,13 +255,12 @@ class IndividualRisk(Measure):
         floored = np.zeros(len(cells), dtype=bool)
         if self.estimator != "bf" and len(cells):
             census = other.register if other.has_register else None
-            settings = Settings(self.tolerance, self.sweeps, self.zeros, self.rescale)
             table = recode_totals(association_of(keys, self.association, census), self.categories)
             margins = [
                 recode_totals(m, self.categories) if isinstance(m, Mapping) else m
                 for m in self.margins
             ]
-            spree = estimate_populations(cells, direct, table, margins, settings)
+            spree = estimate_populations(cells, direct, table, margins, self)
             floored = spree.population < f
             population = np.maximum(spree.population, f) if self.floor == "f" else spree.population
             if not (population > 0).all():
@@ -278,28 +278,17 @@ class IndividualRisk(Measure):
         amount = f if cells.weight is None else cells.weight
         if self.missing == "wildcard" and len(cells):
             f = wildcard_sizes(cells, alpha=self.alpha)
-            amount = (
-                f
-                if cells.weight is None
-                else wildcard_sizes(cells, weighted=True, alpha=self.alpha)
-            )
+            weighted = cells.weight is not None
+            amount = wildcard_sizes(cells, weighted=True, alpha=self.alpha) if weighted else f
         return f, amount / (self.sampling_fraction or 1.0)
 
 
 @dataclass(frozen=True)
 class RiskOfCells:
-    """The cells of one quasi-identifier.
+    """The cells of one quasi-identifier, and the cell ``of`` each record.
 
-    Attributes
-    ----------
-    of
-        The cell of each record.
-    f, direct, population
-        Sample count, sum of weights, and the population count that the risk rests on.
-    p, risk
-        Share sampled and risk of each cell.
-    floored
-        Cells whose SPREE count lay below their records.
+    Of each cell: the sample count ``f``, the sum of weights ``direct``, the ``population`` count that the risk rests on, the
+    share sampled ``p``, the ``risk``, and whether its SPREE count lay below its records (``floored``).
     """
 
     name: str
@@ -417,14 +406,9 @@ class IndividualRiskResult(Result):
         yield self.plot()
         at = np.searchsorted(ENDS, self.risk - 1e-15)
         counts = np.bincount(np.minimum(at, len(ENDS) - 1), minlength=len(ENDS))
-        starts = (0.0, *ENDS)
         rows = [
-            (
-                f"{starts[i]:g}-{end:g}",
-                int(counts[i]),
-                self.limit is not None and starts[i] >= self.limit,
-            )
-            for i, end in enumerate(ENDS)
+            (f"{start:g}-{end:g}", n, self.limit is not None and start >= self.limit)
+            for start, end, n in zip((0.0, *ENDS[:-1]), ENDS, counts.tolist(), strict=True)
         ]
         yield columns(rows, title="Records by risk", x="risk of re-identification")
 
@@ -464,18 +448,10 @@ def record_cells(
 ) -> tuple[Cells, Ints]:
     """Return the cells of some keys in the order of their values, and the cell of each record."""
     coded = {k: data.codes(k) for k in keys}
-    ids, n_cells = dense_ids([c.codes for c in coded.values()], [c.size for c in coded.values()])
-    first = np.full(n_cells, len(ids), dtype=np.int64)
-    np.minimum.at(first, ids, np.arange(len(ids)))
-    order = np.lexsort([c.codes[first] for c in reversed(list(coded.values()))])
-    rank = np.empty(n_cells, dtype=np.int64)
-    rank[order] = np.arange(n_cells)
-    of = rank[ids]
-    n = np.bincount(of, minlength=n_cells).astype(np.int64)
-    weight = None
-    if weights is not None:
-        weight = np.bincount(of, weights=weights, minlength=n_cells).astype(np.float64)
-    at = first[order]
+    columns = list(coded.values())
+    of, at = order_cells([c.codes for c in columns], [c.size for c in columns])
+    n = np.bincount(of, minlength=len(at)).astype(np.int64)
+    weight = None if weights is None else sum_by(of, weights, len(at))
     return Cells({k: Coded(c.codes[at], c.values) for k, c in coded.items()}, n, weight), of
 
 

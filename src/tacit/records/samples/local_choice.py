@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Unpack
 
 import numpy as np
 from scipy import stats
 
 from tacit.arrays import Floats, Ints
 from tacit.errors import InputError
-from tacit.records.samples.local_counts import fit_around
+from tacit.records.samples.local_counts import Fitting, fit_around
 from tacit.records.samples.local_lattice import Lattice
 from tacit.records.samples.sample_models import Hood
 
@@ -44,10 +45,7 @@ def choose_hood(
     lattice: Lattice,
     hoods: Sequence[Hood],
     tick: Callable[[float], None],
-    *,
-    outside: str,
-    lower: bool,
-    scoring: bool = False,
+    **how: Unpack[Fitting],
 ) -> tuple[Hood, dict[Hood, float]]:
     """Return the best neighbourhood with the mean log-likelihood of unseen counts under each.
 
@@ -68,17 +66,8 @@ def choose_hood(
     places, groups, seen = places[seen >= 0], groups[seen >= 0], seen[seen >= 0]
     scores: dict[Hood, float] = {}
     for i, hood in enumerate(hoods):
-        made = fit_around(
-            lattice,
-            places,
-            groups,
-            hood.offsets(varied),
-            hood.degree,
-            outside=outside,
-            lower=lower,
-            scoring=scoring,
-            without_centre=True,
-        )
+        offsets = hood.offsets(varied)
+        made = fit_around(lattice, places, groups, offsets, hood.degree, without_centre=True, **how)
         tick((i + 1) / len(hoods))
         scores[hood] = float(foretell(seen, made.mu, made.a).mean()) if len(seen) else 0.0
     return max(hoods, key=lambda h: (scores[h], -h.size(varied), -h.degree)), scores

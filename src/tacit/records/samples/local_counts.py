@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -55,10 +55,8 @@ def evaluate(
     the expected one (Fisher's information).
     """
     q = len(theta)
-    for i in range(q):
-        gradient[i] = 0.0
-        for j in range(q):
-            hessian[i, j] = 0.0
+    gradient[:] = 0.0
+    hessian[:] = 0.0
     value = 0.0
     for m in range(len(f)):
         if f[m] < 0:
@@ -115,26 +113,19 @@ def solve(hessian: Any, gradient: Any, step: Any) -> None:
         step[i] = total / hessian[i, i]
 
 
-def climb(
-    f: Any,
-    o: Any,
-    x: Any,
-    a: float,
-    theta: Any,
-    tolerance: float,
-    gradient: Any,
-    hessian: Any,
-    step: Any,
-    expected: bool,
-) -> float:
-    """Move theta to the largest likelihood for a given a; return the likelihood there."""
-    q = len(theta)
+def climb(cells: Any, a: float, theta: Any, tolerance: float, work: Any, expected: bool) -> float:
+    """Move theta to the largest likelihood for a given a; return the likelihood there.
+
+    ``cells`` are counts, offsets and design; ``work`` is room for the gradient, the Hessian and a step.
+    """
+    f, o, x = cells
+    gradient, hessian, step = work
     value = evaluate(f, o, x, a, theta, gradient, hessian, expected)
     for _ in range(SCORING_TURNS if expected else TURNS):
         solve(hessian, gradient, step)
         promise = 0.0
         longest = 0.0
-        for i in range(q):
+        for i in range(len(theta)):
             promise += step[i] * gradient[i]
             longest = max(longest, abs(step[i]))
         if promise < tolerance * (1.0 + abs(value)):
@@ -142,23 +133,15 @@ def climb(
         length = 1.0 if longest <= 3.0 else 3.0 / longest
         moved = False
         for _half in range(25):
-            for i in range(q):
-                theta[i] += length * step[i]
+            theta += length * step
             new = evaluate(f, o, x, a, theta, gradient, hessian, expected)
             if new > value:
                 moved = True
                 value = new
                 break
-            for i in range(q):
-                theta[i] -= length * step[i]
+            theta -= length * step
             length *= 0.5
-        if not moved:
-            break
-        gone = False
-        for i in range(q):
-            if abs(theta[i]) > 4.0 * RUNAWAY:
-                gone = True
-        if gone:
+        if not moved or (np.abs(theta) > 4.0 * RUNAWAY).any():
             break
     return value
 
@@ -185,95 +168,91 @@ def score(f: Any, o: Any, x: Any, a: float, theta: Any) -> float:
     return total
 
 
+def find_dispersion(
+    cells: Any, grid: Any, at: int, least: float, theta: Any, kept: Any, work: Any, expected: bool
+) -> float:
+    """Return a beside the best one of the grid, at which the score along the ridge of best thetas is 0.
+
+    The root is bracketed by the neighbours in the grid: regula falsi, Illinois.
+    """
+    f, o, x = cells
+    low = grid[at - 1] if at > 1 else least
+    high = grid[at + 1] if at + 1 < len(grid) else grid[at]
+    a = grid[at]
+    if at == 0 or high <= low:
+        return a
+    theta[:] = kept
+    climb(cells, low, theta, 1e-10, work, expected)
+    left = score(f, o, x, low, theta) * low
+    theta[:] = kept
+    climb(cells, high, theta, 1e-10, work, expected)
+    right = score(f, o, x, high, theta) * high
+    if not (left > 0.0 and right < 0.0):
+        return a
+    u = math.log(low)
+    v = math.log(high)
+    side = 0
+    for _ in range(60):
+        w = (u * right - v * left) / (right - left)
+        a = math.exp(w)
+        climb(cells, a, theta, 1e-13, work, expected)
+        middle = score(f, o, x, a, theta) * a
+        if abs(middle) < 1e-7 or v - u < 1e-8:
+            break
+        if middle > 0.0:
+            u = w
+            left = middle
+            if side == 1:
+                right *= 0.5
+            side = 1
+        else:
+            v = w
+            right = middle
+            if side == -1:
+                left *= 0.5
+            side = -1
+    return a
+
+
 def fit_cells(
-    counts: Any,
-    offset: Any,
-    x: Any,
-    grid: Any,
-    smallest: float,
-    expected: bool,
-    out: Any,
-    thetas: Any,
+    counts: Any, offset: Any, x: Any, grid: Any, least: float, expected: bool, out: Any, thetas: Any
 ) -> None:
     """Fit each row of counts; ``out`` gets a, the mean at the centre, the log-likelihood and the status.
 
     ``offset`` has a row for each row of counts, or one row for all.
     """
     q = x.shape[1]
-    gradient = np.zeros(q)
-    hessian = np.zeros((q, q))
-    step = np.zeros(q)
-    theta = np.zeros(q)
-    kept = np.zeros(q)
+    work = np.zeros(q), np.zeros((q, q)), np.zeros(q)
+    theta, kept = np.zeros(q), np.zeros(q)
     for row in range(len(counts)):
         f = counts[row]
         o = offset[row if len(offset) > 1 else 0]
+        cells = (f, o, x)
         total = 0.0
-        cells = 0
+        size = 0
         for m in range(len(f)):
             if f[m] >= 0:
                 total += f[m]
-                cells += 1
-        for i in range(q):
-            theta[i] = 0.0
-        theta[0] = math.log((total if total > 0.0 else 0.5) / cells)
+                size += 1
+        theta[:] = 0.0
+        theta[0] = math.log((total if total > 0.0 else 0.5) / size)
         best = -math.inf
         at = 0
         for g in range(len(grid)):
-            value = climb(f, o, x, grid[g], theta, 1e-7, gradient, hessian, step, expected)
+            value = climb(cells, grid[g], theta, 1e-7, work, expected)
             if value > best:
                 best = value
                 at = g
-                for i in range(q):
-                    kept[i] = theta[i]
-        a = grid[at]
-        status = 0
-        if at == len(grid) - 1:
-            status = 1
-        low = grid[at - 1] if at > 1 else smallest
-        high = grid[at + 1] if at + 1 < len(grid) else grid[at]
-        if at > 0 and high > low:
-            # The score in a along the ridge of best thetas has a root in the bracket: regula falsi, Illinois.
-            for i in range(q):
-                theta[i] = kept[i]
-            climb(f, o, x, low, theta, 1e-10, gradient, hessian, step, expected)
-            left = score(f, o, x, low, theta) * low
-            for i in range(q):
-                theta[i] = kept[i]
-            climb(f, o, x, high, theta, 1e-10, gradient, hessian, step, expected)
-            right = score(f, o, x, high, theta) * high
-            if left > 0.0 and right < 0.0:
-                u = math.log(low)
-                v = math.log(high)
-                side = 0
-                for _ in range(60):
-                    w = (u * right - v * left) / (right - left)
-                    a = math.exp(w)
-                    climb(f, o, x, a, theta, 1e-13, gradient, hessian, step, expected)
-                    middle = score(f, o, x, a, theta) * a
-                    if abs(middle) < 1e-7 or v - u < 1e-8:
-                        break
-                    if middle > 0.0:
-                        u = w
-                        left = middle
-                        if side == 1:
-                            right *= 0.5
-                        side = 1
-                    else:
-                        v = w
-                        right = middle
-                        if side == -1:
-                            left *= 0.5
-                        side = -1
+                kept[:] = theta
+        a = find_dispersion(cells, grid, at, least, theta, kept, work, expected)
         if a == grid[at]:
-            for i in range(q):
-                theta[i] = kept[i]
-        best = climb(f, o, x, a, theta, 1e-13, gradient, hessian, step, expected)
+            theta[:] = kept
+        best = climb(cells, a, theta, 1e-13, work, expected)
+        status = 1 if at == len(grid) - 1 else 0
         for i in range(1, q):
             if abs(theta[i]) > RUNAWAY:
                 status = 2
-        for i in range(q):
-            thetas[row, i] = theta[i]
+        thetas[row] = theta
         for m in range(len(f)):
             if f[m] >= 0:
                 for nu in range(2, f[m] + 1):
@@ -284,28 +263,27 @@ def fit_cells(
         out[row, 3] = status
 
 
-KERNELS = Kernels(globals(), evaluate, solve, climb, score, fit_cells)
+KERNELS = Kernels(globals(), evaluate, solve, climb, score, find_dispersion, fit_cells)
 
 
 # -- on arrays ---------------------------------------------------------------------------------------------
 
 
+class Fitting(TypedDict, total=False):
+    """How a local model is fitted: see :func:`fit_around`."""
+
+    outside: str
+    lower: bool
+    scoring: bool
+
+
 @dataclass(frozen=True)
 class LocalFit:
-    """What was fitted around each centre.
+    """What was fitted around each centre: dispersion ``a`` (0 is Poisson), mean ``mu``, and the largest log-likelihood.
 
-    Attributes
-    ----------
-    a, mu
-        Dispersion (0 is Poisson) and mean of the centre.
-    likelihood
-        Largest log-likelihood.
-    status
-        0 fine, 1 a at its bound, 2 separated: coefficients run away, and the mean of the centre is overstated.
-    degree
-        The degree of the polynomial; lower than asked only where that was allowed.
-    total
-        Records in the neighbourhood, the centre included.
+    ``status`` is 0 for fine, 1 for a at its bound and 2 for separated: coefficients run away, and the mean of the centre
+    is overstated. The ``degree`` is lower than asked only where that was allowed; ``total`` counts the records of the
+    neighbourhood, the centre included.
     """
 
     a: Floats
@@ -355,7 +333,8 @@ def fit_around(
             fit_block(counts, added, x, GRID, SMALLEST, scoring, made, thetas)
             return made
 
-        parts = list(blocks(todo, max(1, BLOCK // len(offsets))))
+        size = max(1, BLOCK // len(offsets))
+        parts = [todo[start : start + size] for start in range(0, len(todo), size)]
         done = 0
         for rows, made in zip(parts, side_by_side(one, parts, os.cpu_count() or 1), strict=True):
             out[rows] = made
@@ -366,9 +345,3 @@ def fit_around(
         if not len(todo) or not lower:
             break
     return LocalFit(out[:, 0], out[:, 1], out[:, 2], out[:, 3].astype(np.int64), used, total)
-
-
-def blocks(rows: Ints, size: int) -> Iterator[Ints]:
-    """Yield the rows in blocks."""
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]

@@ -87,19 +87,9 @@ class Rule:
 class Lattice:
     """Occupied cells at whole places on some axes, within groups that are equal on all other keys.
 
-    Attributes
-    ----------
-    places
-        One row per cell, one column per axis; from 0.
-    group
-        The group of each cell.
-    n
-        Its count.
-    fraction
-        Its sampling fraction, where fractions differ; an empty cell has that of its group.
-    impossible
-        Cells that cannot be occupied: for each rule the groups in which it holds, and by axis the places that it names
-        (every place for None).
+    ``places`` has one row per cell and one column per axis, from 0; ``n`` is the count of a cell and ``fraction`` its
+    sampling fraction, where fractions differ: an empty cell has that of its group. ``impossible`` are rules on cells that
+    cannot be occupied.
     """
 
     places: Ints

@@ -17,8 +17,8 @@ from tacit.errors import InputError, SdcError
 from tacit.fields import EachQuasi, PositiveInt, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.samples.fraction import population_size
 from tacit.records.samples.population_uniques import Estimate, SizeCounts, estimate_all
+from tacit.records.samples.sample_table import population_size
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Role

@@ -245,13 +245,6 @@ def expected_once(alpha: float, beta: float, fraction: float) -> float:
     return fraction * (beta / (1 - w)) ** alpha * (1 + alpha * w / (1 - w))
 
 
-def expected_twice(alpha: float, beta: float, fraction: float) -> float:
-    """Return E(s_2) / K: the chance that a class of the population has two records in the sample."""
-    w = (1 - beta) * (1 - fraction)
-    g = (beta / (1 - w)) ** alpha
-    return fraction**2 * g * alpha * (1 - beta) * (2 + (alpha - 1) * w) / (2 * (1 - w) ** 2)
-
-
 def alpha_for_ratio(beta: float, fraction: float, ratio: float) -> float:
     """Return the one alpha > 0 for which E(s_2) / E(s_1) has a value; the ratio grows with alpha."""
     q = 1 - beta

@@ -102,13 +102,6 @@ def far_end(f: Floats, odds: Floats) -> float:
     return float(np.minimum(late, soon).max(initial=0.0))
 
 
-def posterior_mass(f: int, p: float, sizes: npt.ArrayLike) -> Floats:
-    """Return P(F = h | f) for population sizes h; 0 below f."""
-    from scipy.stats import nbinom
-
-    return np.asarray(nbinom.pmf(np.asarray(sizes) - f, f, p), dtype=np.float64)
-
-
 def posterior_interval(f: npt.ArrayLike, p: npt.ArrayLike, level: float = 0.95) -> tuple[Any, Any]:
     """Return the population sizes between which F lies with at least the given probability, tails equal."""
     from scipy.stats import nbinom

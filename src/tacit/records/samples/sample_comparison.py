@@ -15,7 +15,7 @@ from tacit.errors import SdcError
 from tacit.plot.chart import Chart
 from tacit.plot.families import grouped_bars
 from tacit.plot.lines import lines
-from tacit.records.samples.sample_models import find_ordinal, place_cells
+from tacit.records.samples.sample_models import Hood, find_ordinal, place_cells
 from tacit.records.samples.sample_risk import SampleRisk
 from tacit.result import Result
 from tacit.spec import Companions
@@ -95,27 +95,38 @@ def compare_models(
 ) -> SampleComparison:
     """Measure with every model; what cannot be fitted says why."""
     other: Companions[Microdata] = Companions(register=register)
-    common = {
-        "model": "argus",
-        "weighting": "standard",
-        "radius": None,
-        "reach": None,
-        "jackknife": 0,
-    }
-    argus = spec.model_copy(update=common)
+
+    def measured(name: str, base: SampleRisk, cells: int | None = None, **update: Any) -> Line:
+        try:
+            found = base.model_copy(update=update)._measure(data, other, ctx)
+        except SdcError as error:
+            return Line(name, cells=cells, note=str(error))
+        return Line(name, found.tau1, found.tau2, *found.errors, cells=cells)
+
+    common = {"weighting": "standard", "radius": None, "reach": None, "jackknife": 0}
+    argus = spec.model_copy(update={"model": "argus", **common})
     first = argus._measure(data, other, ctx)
     rows = [Line("Argus", first.tau1, first.tau2, *first.errors)]
     if first.true is not None:
         rows.insert(0, Line(TRUE, *first.true))
+    poisson = argus.model_copy(update={"model": "poisson"})
     for terms in ("independence", "two_way", "stepwise"):
-        made = argus.model_copy(update={"model": "poisson", "terms": terms})
-        rows.append(line_of(f"Poisson, {terms.replace('_', '-')}", made, data, other, ctx))
+        name = f"Poisson, {terms.replace('_', '-')}"
+        rows.append(measured(name, poisson, terms=terms))
     if data.weight is not None:
-        for weighting, words in (("clogg_eliason", "Clogg-Eliason"), ("pseudo_ml", "pseudo-ML")):
-            update = {"model": "poisson", "terms": "independence", "weighting": weighting}
-            made = argus.model_copy(update=update)
-            rows.append(line_of(f"Poisson, independence, {words}", made, data, other, ctx))
-    rows += compare_hoods(argus, data, other, ctx)
+        for way, words in (("clogg_eliason", "Clogg-Eliason"), ("pseudo_ml", "pseudo-ML")):
+            update: dict[str, Any] = {"terms": "independence", "weighting": way}
+            rows.append(measured(f"Poisson, independence, {words}", poisson, **update))
+    degree = 2 if spec.degree is None else spec.degree
+    local = argus.model_copy(update={"model": "negative_binomial", "degree": degree})
+    try:
+        hoods = list_hoods_of(local, data)
+    except SdcError as error:
+        rows.append(Line("negative binomial", note=str(error)))
+        hoods = []
+    for hood, cells in hoods:
+        name = f"negative binomial, {cells} cells"
+        rows.append(measured(name, local, cells, radius=hood.c, reach=hood.d))
     return SampleComparison(
         kind=spec.kind,
         title="Sample risk by model",
@@ -130,44 +141,13 @@ def compare_models(
     )
 
 
-def compare_hoods(
-    spec: SampleRisk, data: Microdata, other: Companions[Microdata], ctx: Context
-) -> list[Line]:
-    """Measure the local model with neighbourhoods of several sizes."""
-    update = {"model": "negative_binomial", "degree": 2 if spec.degree is None else spec.degree}
-    local = spec.model_copy(update=update)
+def list_hoods_of(spec: SampleRisk, data: Microdata) -> list[tuple[Hood, int]]:
+    """Return neighbourhoods of several sizes for the local model, with the number of their cells."""
     keys = next(iter(data.quasi_identifiers(spec.quasi).values()))
-    try:
-        table = local.tabulate(data, keys)
-        ordinal = find_ordinal(table, local.ordinal)
-        place_cells(table, ordinal, local.positions, local.impossible)
-        hoods = local.hoods(ordinal)
-    except SdcError as error:
-        return [Line("negative binomial", note=str(error))]
-    rows = []
-    for hood in hoods:
-        made = local.model_copy(update={"radius": hood.c, "reach": hood.d})
-        cells = hood.size(len(ordinal))
-        name = f"negative binomial, {cells} cells"
-        rows.append(line_of(name, made, data, other, ctx, cells=cells))
-    return rows
-
-
-def line_of(
-    name: str,
-    spec: SampleRisk,
-    data: Microdata,
-    other: Companions[Microdata],
-    ctx: Context,
-    *,
-    cells: int | None = None,
-) -> Line:
-    """Return the row of one model."""
-    try:
-        found = spec._measure(data, other, ctx)
-    except SdcError as error:
-        return Line(name, cells=cells, note=str(error))
-    return Line(name, found.tau1, found.tau2, *found.errors, cells=cells)
+    table = spec.tabulate(data, keys)
+    ordinal = find_ordinal(table, spec.ordinal)
+    place_cells(table, ordinal, spec.positions, spec.impossible)
+    return [(hood, hood.size(len(ordinal))) for hood in spec.hoods(ordinal)]
 
 
 def as_frame(rows: Iterable[Line]) -> nw.DataFrame[Any]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from tacit.arrays import Floats, Ints
 from tacit.errors import InputError, RoleMissing
 from tacit.records.samples.frequency_risk import CellRisks, gamma_risk
-from tacit.records.samples.local_counts import SEPARATED, LocalFit, fit_around
+from tacit.records.samples.local_counts import SEPARATED, Fitting, LocalFit, fit_around
 from tacit.records.samples.local_lattice import Lattice, Rule, neighbourhood
 from tacit.records.samples.sample_table import SampleTable
 from tacit.stats import loglinear
@@ -24,20 +24,9 @@ SPAN = 1 << 20
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted model.
+    """A fitted model: expected sample counts ``mu`` of the fitted ``cells``, and their gamma shapes ``alpha``.
 
-    Attributes
-    ----------
-    mu
-        Expected sample counts of the fitted cells.
-    alpha
-        Their gamma shapes: 0 for Argus, infinity for the Poisson model.
-    cells
-        Which cells were fitted.
-    numbers
-        What else is worth telling.
-    notes
-        Sentences for the explanation.
+    A shape is 0 for Argus and infinite for the Poisson model. ``numbers`` and ``notes`` go into the result.
     """
 
     mu: Floats
@@ -345,11 +334,8 @@ def fit_local(
     lattice: Lattice,
     hood: Hood,
     up_to: int,
-    *,
-    outside: str = "zero",
-    lower: bool = False,
-    scoring: bool = False,
     tick: Tick = lambda _: None,
+    **how: Unpack[Fitting],
 ) -> Fitted:
     """Fit the local model around every cell of at most ``up_to`` records."""
     varied = lattice.places.shape[1]
@@ -361,17 +347,8 @@ def fit_local(
         )
     cells = np.flatnonzero((table.n >= 1) & (table.n <= up_to))
     try:
-        made = fit_around(
-            lattice,
-            lattice.places[cells],
-            lattice.group[cells],
-            hood.offsets(varied),
-            hood.degree,
-            outside=outside,
-            lower=lower,
-            scoring=scoring,
-            tick=tick,
-        )
+        here, offsets = (lattice.places[cells], lattice.group[cells]), hood.offsets(varied)
+        made = fit_around(lattice, *here, offsets, hood.degree, tick=tick, **how)
     except OverflowError:
         raise InputError(
             "sample_risk: the grid of the ordinal keys is too large to number its cells; recode the keys."
@@ -380,26 +357,18 @@ def fit_local(
     thin = int((made.total < hood.parameters(varied) - 1).sum())
     bound = int((made.status == 1).sum())
     apart = int((made.status == SEPARATED).sum())
-    notes: tuple[str, ...] = ()
-    if apart:
-        told = (
-            f"Around {apart:,} cells the neighbours are empty on some side and no finite polynomial fits best: the risk "
-            "there is uncertain and often understated; compare with separated='lower'."
-        )
-        notes += (told,)
-    if lowered:
-        told = (
-            f"Around {lowered:,} cells no finite polynomial of degree {hood.degree} fits best and a lower one was taken, "
-            "which tends to overstate the risk."
-        )
-        notes += (told,)
-    if thin:
-        notes += (f"Around {thin:,} cells there are fewer records than parameters.",)
-    if bound:
-        notes += (f"For {bound:,} cells the dispersion lies at its bound.",)
-    alpha = shapes_of(made)
+    told = {
+        f"Around {apart:,} cells the neighbours are empty on some side and no finite polynomial fits best: the risk "
+        "there is uncertain and often understated; compare with separated='lower'.": apart,
+        f"Around {lowered:,} cells no finite polynomial of degree {hood.degree} fits best and a lower one was taken, "
+        "which tends to overstate the risk.": lowered,
+        f"Around {thin:,} cells there are fewer records than parameters.": thin,
+        f"For {bound:,} cells the dispersion lies at its bound.": bound,
+    }
+    notes = tuple(sentence for sentence, many in told.items() if many)
     numbers = {"neighbourhood": hood.words(varied), "cells that are separated": apart + lowered}
-    return Fitted(made.mu, alpha, cells, numbers, notes, local=made, lattice=lattice, hood=hood)
+    fitted = made.mu, shapes_of(made), cells, numbers, notes
+    return Fitted(*fitted, local=made, lattice=lattice, hood=hood)
 
 
 def shapes_of(made: LocalFit) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -23,7 +23,7 @@ from tacit.plot.chart import Chart
 from tacit.plot.lines import histogram
 from tacit.records.samples.frequency_risk import CellRisks, gamma_risk, poisson_risk
 from tacit.records.samples.local_choice import choose_hood, list_hoods
-from tacit.records.samples.local_counts import fit_around
+from tacit.records.samples.local_counts import Fitting, fit_around
 from tacit.records.samples.local_lattice import METRICS
 from tacit.records.samples.sample_models import (
     Fitted,
@@ -36,7 +36,12 @@ from tacit.records.samples.sample_models import (
     place_cells,
     shapes_of,
 )
-from tacit.records.samples.sample_table import SampleTable, population_counts, tabulate_sample
+from tacit.records.samples.sample_table import (
+    SampleTable,
+    population_counts,
+    tabulate_sample,
+    unknown_draw,
+)
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Role
@@ -175,48 +180,34 @@ class SampleRisk(Measure):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns that are no keys, parameters that do not go together, no way to know the fraction."""
-        found = super().faults(data)
-        if found:
-            return found
+        return super().faults(data) or list(self.own_faults(data))
+
+    def own_faults(self, data: Microdata) -> Iterator[SdcError]:
+        """Yield what is wrong with these parameters for data that are complete."""
         strange = [c for c in self.columns_named() if c not in data.keys]
         if strange:
-            found.append(ColumnNotFound(strange, list(data.keys), "the keys"))
+            yield ColumnNotFound(strange, list(data.keys), "the keys")
         if self.weighting != "standard" and (self.model != "poisson" or data.weight is None):
-            found.append(
-                RoleMissing(
-                    f"{self.kind}: weighting={self.weighting!r} is a variant of model 'poisson' and needs a weight."
-                )
+            yield RoleMissing(
+                f"{self.kind}: weighting={self.weighting!r} is a variant of model 'poisson' and needs a weight."
             )
         if self.weighting != "standard" and self.terms == "stepwise":
-            found.append(
-                InputError(
-                    f"{self.kind}: the stepwise search counts records; leave weighting= at 'standard'."
-                )
+            yield InputError(
+                f"{self.kind}: the stepwise search counts records; leave weighting= at 'standard'."
             )
         if self.metric not in METRICS:
-            found.append(
-                InputError(
-                    f"{self.kind}: there is no metric {self.metric!r}; there are {', '.join(METRICS)}, and name_metric adds one."
-                )
+            yield InputError(
+                f"{self.kind}: there is no metric {self.metric!r}; there are {', '.join(METRICS)}, and name_metric adds one."
             )
         if self.reach is not None and self.radius is None:
-            found.append(InputError(f"{self.kind}: reach= needs radius= too."))
+            yield InputError(f"{self.kind}: reach= needs radius= too.")
         if self.jackknife and (self.jackknife == 1 or self.model == "argus"):
-            found.append(
-                InputError(
-                    f"{self.kind}: jackknife= is for models that are fitted, 'poisson' and 'negative_binomial', with at "
-                    "least 2 groups."
-                )
+            yield InputError(
+                f"{self.kind}: jackknife= is for models that are fitted, 'poisson' and 'negative_binomial', with at "
+                "least 2 groups."
             )
-        known = self.population or self.sampling_fraction or self.margins or data.weight
-        if not known:
-            found.append(
-                RoleMissing(
-                    f"{self.kind} needs to know how the sample was drawn: give population= or sampling_fraction=, "
-                    "or declare a weight with tacit.read(..., weight=...)."
-                )
-            )
-        return found
+        if not (self.population or self.sampling_fraction or self.margins or data.weight):
+            yield unknown_draw()
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> SampleRiskResult:
         parts: dict[str, Part] = {}
@@ -268,14 +259,8 @@ class SampleRisk(Measure):
 
     def tabulate(self, data: Microdata, keys: Sequence[str]) -> SampleTable:
         """Return the cells of the sample."""
-        return tabulate_sample(
-            data,
-            keys,
-            kind=self.kind,
-            population=self.population,
-            fraction=self.sampling_fraction,
-            margins=self.margins,
-        )
+        drawn = self.population, self.sampling_fraction
+        return tabulate_sample(data, keys, *drawn, self.margins)
 
     def fit(self, table: SampleTable, ctx: Context) -> Fitted:
         """Return the fitted model."""
@@ -294,18 +279,19 @@ class SampleRisk(Measure):
         ordinal = self.ordinal and [k for k in self.ordinal if k in table.keys]
         along = find_ordinal(table, ordinal)
         lattice = place_cells(table, along, self.positions, self.impossible)
-        how: dict[str, Any] = {
-            "outside": self.outside,
-            "lower": self.separated == "lower",
-            "scoring": self.optimiser == "fisher",
-        }
         hoods = self.hoods(along)
-        hood = hoods[0] if self.is_given else choose_hood(lattice, hoods, tick, **how)[0]
-        made = fit_local(table, lattice, hood, self.up_to, tick=tick, **how)
+        hood = hoods[0] if self.is_given else choose_hood(lattice, hoods, tick, **self.fitting)[0]
+        made = fit_local(table, lattice, hood, self.up_to, tick, **self.fitting)
         notes = made.notes if ordinal else (*made.notes, TAKEN)
         return replace(
             made, numbers={"ordinal keys": ", ".join(along), **made.numbers}, notes=notes
         )
+
+    @property
+    def fitting(self) -> Fitting:
+        """Return how the local model is fitted."""
+        lower, scoring = self.separated == "lower", self.optimiser == "fisher"
+        return {"outside": self.outside, "lower": lower, "scoring": scoring}
 
     @property
     def is_given(self) -> bool:
@@ -383,16 +369,9 @@ class SampleRisk(Measure):
         left = np.bincount(table.cell_of[~out], minlength=len(table.n)).astype(np.int64)
         lattice, hood = replace(fitted.lattice, n=left), fitted.hood
         alone = np.flatnonzero(table.uniques)
-        made = fit_around(
-            lattice,
-            lattice.places[alone],
-            lattice.group[alone],
-            hood.offsets(lattice.places.shape[1]),
-            hood.degree,
-            outside=self.outside,
-            lower=self.separated == "lower",
-            scoring=self.optimiser == "fisher",
-        )
+        here = lattice.places[alone], lattice.group[alone]
+        offsets = hood.offsets(lattice.places.shape[1])
+        made = fit_around(lattice, *here, offsets, hood.degree, **self.fitting)
         mu = made.mu * groups / (groups - 1)
         return gamma_risk(table.n[alone], mu, shapes_of(made), table.fraction[alone])
 

@@ -15,9 +15,10 @@ from tacit.data.margins import COUNT, check_agreement, columns_of, differ, place
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Coded, dense_ids, encode
 from tacit.errors import ColumnNotFound, InputError, RoleMissing
-from tacit.records.samples.fraction import population_size
 from tacit.stats.margins import fit_proportionally
 
+#: What sentences begin with.
+KIND = "sample_risk"
 #: Weights within a cell that differ by more than this factor are told of.
 VARIES = 3.0
 
@@ -26,26 +27,10 @@ VARIES = 3.0
 class SampleTable:
     """Records reduced to occupied cells.
 
-    Attributes
-    ----------
-    keys
-        The key columns.
-    values
-        The values of each key that occur, ascending; None stands for missing ones.
-    codes
-        One row per cell, one column per key: places in ``values``.
-    n, weight
-        Records and sum of weights of each cell.
-    fraction
-        The sampling fraction of each cell.
-    overall
-        The sampling fraction of the file.
-    cell_of
-        The cell of each record.
-    cluster
-        The household of each record, or its number where there are none.
-    notes
-        What there is to tell of the sampling fractions.
+    ``values`` are those of each key that occur, ascending, None for missing ones; ``codes`` has one row per cell and one
+    column per key, places in ``values``. Each cell has records ``n``, a sum of weights and a sampling ``fraction``, which is
+    ``overall`` in the file. Each record has a cell, a weight and a ``cluster``: its household, or its number where there are
+    none. ``notes`` say what there is to tell of the sampling fractions.
     """
 
     keys: tuple[str, ...]
@@ -86,8 +71,6 @@ class SampleTable:
 def tabulate_sample(
     data: Microdata,
     keys: Sequence[str],
-    *,
-    kind: str,
     population: int | None,
     fraction: float | None,
     margins: Sequence[Mapping[str, tuple[Any, ...]]] = (),
@@ -98,27 +81,16 @@ def tabulate_sample(
     # Margins may be about keys of another quasi-identifier.
     margins = [m for m in margins if set(columns_of(m)) <= set(keys)]
     if margins:
-        check_agreement(margins, kind)
-        population = agreed_total(
-            margins, population, fraction, kind, weighted=data.weight is not None
-        )
-    total = population_size(kind, table.num_rows, population, fraction)
-    weights = None if data.weight is None else read_weights(table.column(data.weight), kind)
+        check_agreement(margins, KIND)
+        population = agreed_total(margins, population, fraction, weighted=data.weight is not None)
+    total = population_size(KIND, table.num_rows, population, fraction)
+    weights = None if data.weight is None else read_weights(table.column(data.weight))
     if total is None and weights is None:
-        raise RoleMissing(
-            f"{kind} needs to know how the sample was drawn: give population= or sampling_fraction=, "
-            "or declare a weight with tacit.read(..., weight=...)."
-        )
+        raise unknown_draw()
     coded = [close_up(encode(table.column(k))) for k in keys]
-    cell_of, number = dense_ids([c for c, _ in coded], [len(v) for _, v in coded])
-    first = np.zeros(number, dtype=np.int64)
-    first[cell_of[::-1]] = np.arange(len(cell_of))[::-1]
+    cell_of, first = order_cells([c for c, _ in coded], [len(v) for _, v in coded])
+    number = len(first)
     codes = np.stack([c[first] for c, _ in coded], axis=1).astype(np.int64)
-    # Cells in the order of their codes, so that nothing depends on the order of records.
-    order = np.lexsort(codes.T[::-1])
-    rank = np.empty(number, dtype=np.int64)
-    rank[order] = np.arange(number)
-    cell_of, codes = rank[cell_of], codes[order]
     n = np.bincount(cell_of, minlength=number)
     weight = None if weights is None else sum_by(cell_of, weights, number)
     if total is not None:
@@ -130,8 +102,9 @@ def tabulate_sample(
         overall = float(min(n.sum() / weight.sum(), 1.0))
     notes = vary_inside(cell_of, weights, number) if total is None and weights is not None else ()
     if margins:
-        cells = {k: as_coded(codes[:, j], coded[j][1]) for j, k in enumerate(keys)}
-        people = rake_people(n / share, cells, margins, kind)
+        listed = [pa.array([v for v in values if v is not None]) for _, values in coded]
+        cells = {k: Coded(codes[:, j].astype(np.int32), listed[j]) for j, k in enumerate(keys)}
+        people = rake_people(n / share, cells, margins)
         if weights is not None and weight is not None:
             weights, weight = weights * (people / weight)[cell_of], people
         capped = int((n > people * (1 + 1e-9)).sum())
@@ -158,11 +131,32 @@ def tabulate_sample(
     )
 
 
+def order_cells(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Ints, Ints]:
+    """Return the cell of each record and the first record of each cell.
+
+    Cells stand in the order of their codes, so that nothing depends on the order of records.
+    """
+    ids, number = dense_ids(columns, sizes)
+    first = np.zeros(number, dtype=np.int64)
+    first[ids[::-1]] = np.arange(len(ids))[::-1]
+    order = np.lexsort([c[first] for c in reversed(columns)])
+    rank = np.empty(number, dtype=np.int64)
+    rank[order] = np.arange(number)
+    return rank[ids], first[order]
+
+
+def unknown_draw() -> RoleMissing:
+    """Return the refusal of a sample of which nobody said how it was drawn."""
+    return RoleMissing(
+        f"{KIND} needs to know how the sample was drawn: give population= or sampling_fraction=, "
+        "or declare a weight with tacit.read(..., weight=...)."
+    )
+
+
 def agreed_total(
     margins: Sequence[Mapping[str, tuple[Any, ...]]],
     population: int | None,
     fraction: float | None,
-    kind: str,
     *,
     weighted: bool,
 ) -> int | None:
@@ -170,33 +164,27 @@ def agreed_total(
     total = sum(margins[0][COUNT])
     if fraction is not None:
         raise InputError(
-            f"{kind}: known margins give the sampling fraction; leave out sampling_fraction=."
+            f"{KIND}: known margins give the sampling fraction; leave out sampling_fraction=."
         )
     if population is not None and differ(total, population):
         raise InputError(
-            f"{kind}: the margins sum to {total:,.0f} people and population = {population:,}; correct one of them."
+            f"{KIND}: the margins sum to {total:,.0f} people and population = {population:,}; correct one of them."
         )
     return population if population is not None or weighted else round(total)
-
-
-def as_coded(codes: Ints, values: Sequence[Any]) -> Coded:
-    """Return a column of codes with its values; missing ones are coded last."""
-    return Coded(codes.astype(np.int32), pa.array([v for v in values if v is not None]))
 
 
 def rake_people(
     people: Floats,
     cells: Mapping[str, Coded],
     margins: Sequence[Mapping[str, tuple[Any, ...]]],
-    kind: str,
 ) -> Floats:
     """Return people by cell, scaled until they meet the known margins."""
     occupied = np.ones(len(people), dtype=bool)
-    placed = [place_totals(m, cells, occupied, kind) for m in margins]
+    placed = [place_totals(m, cells, occupied, KIND) for m in margins]
     made = fit_proportionally(people, placed)
     if not made.met or not (made.values > 0).all():
         raise InputError(
-            f"{kind}: the margins cannot be met together by the cells in which there are records; merge categories, or "
+            f"{KIND}: the margins cannot be met together by the cells in which there are records; merge categories, or "
             "leave out a margin."
         )
     return made.values
@@ -222,13 +210,13 @@ def sum_by(place: Ints, amounts: Floats, size: int) -> Floats:
     return np.bincount(place, weights=amounts, minlength=size).astype(np.float64)
 
 
-def read_weights(column: pa.ChunkedArray, kind: str) -> Floats:
+def read_weights(column: pa.ChunkedArray) -> Floats:
     """Return the weights, each at least 1."""
     weights = column.cast(pa.float64()).to_numpy()
     wrong = int((~(weights >= 1 - 1e-9)).sum())
     if wrong:
         raise InputError(
-            f"{kind}: {wrong:,} weights are missing or below 1; a weight says for how many people of the "
+            f"{KIND}: {wrong:,} weights are missing or below 1; a weight says for how many people of the "
             "population a record stands."
         )
     return np.asarray(weights, dtype=np.float64)
@@ -263,3 +251,24 @@ def population_counts(table: SampleTable, register: Microdata) -> Ints:
     ids, number = dense_ids(both, list(table.sizes))
     counts = np.bincount(ids[len(table.n) :], minlength=number)
     return counts[ids[: len(table.n)]]
+
+
+# -- how the sample was drawn ----------------------------------------------------------------------
+
+
+def population_size(
+    kind: str, records: int, population: int | None, fraction: float | None
+) -> int | None:
+    """Return N from ``population`` or ``sampling_fraction``; None when neither was given."""
+    if population is not None and fraction is not None:
+        raise InputError(f"{kind}: give population= or sampling_fraction=, not both.")
+    if records == 0:
+        raise InputError(f"{kind}: there are no records.")
+    if fraction is not None:
+        return max(round(records / fraction), records)
+    if population is not None and population < records:
+        raise InputError(
+            f"{kind}: population = {population:,} is smaller than the file. "
+            "Give the number of people from whom the sample was drawn."
+        )
+    return population

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,9 @@ from tacit.engine.codes import Cells, Coded, combine_codes, encode
 from tacit.errors import InputError, LimitReached, SdcWarning
 from tacit.stats.margins import fit_proportionally
 
+if TYPE_CHECKING:
+    from tacit.records.samples.individual_risk import IndividualRisk
+
 Table = Mapping[str, tuple[Any, ...]]
 
 #: Cells of a whole table at most, where zeros are to be filled.
@@ -39,16 +42,6 @@ class Spree:
     population: Floats
     sweeps: int
     residual: float
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a table is raked."""
-
-    tolerance: float
-    sweeps: int
-    zeros: float
-    rescale: bool
 
 
 def association_of(keys: Sequence[str], given: Table | None, census: Microdata | None) -> Table:
@@ -78,7 +71,7 @@ def association_of(keys: Sequence[str], given: Table | None, census: Microdata |
 
 
 def estimate_populations(
-    cells: Cells, direct: Floats, association: Table, margins: Sequence[Any], settings: Settings
+    cells: Cells, direct: Floats, association: Table, margins: Sequence[Any], spec: IndividualRisk
 ) -> Spree:
     """Rake the association table to the margins; ``direct`` are the weighted counts of the occupied cells."""
     keys = tuple(cells.keys)
@@ -87,14 +80,14 @@ def estimate_populations(
             "individual_risk: SPREE compares with a census table, so that missing keys must be coded as a value first."
         )
     coded, counts = shared_codes(cells, association, keys)
-    tables = consistent([as_table(m, cells, direct, keys) for m in margins], settings)
-    start, support = spread(coded, counts, settings.zeros)
+    tables = consistent([as_table(m, cells, direct, keys) for m in margins], spec)
+    start, support = spread(coded, counts, spec.zeros)
     # What the sample has not seen, it estimates to be empty.
     placed = [
         place_totals(t, support, start > 0, "individual_risk", rest=not isinstance(m, Mapping))
         for m, t in zip(margins, tables, strict=True)
     ]
-    fit = fit_proportionally(start, placed, tolerance=settings.tolerance, most=settings.sweeps)
+    fit = fit_proportionally(start, placed, tolerance=spec.tolerance, most=spec.sweeps)
     if not fit.met:
         raise LimitReached(
             f"individual_risk: the census table does not fit the margins after {fit.rounds} sweeps; empty cells of the census "
@@ -183,9 +176,9 @@ def as_table(margin: Any, cells: Cells, direct: Floats, keys: Sequence[str]) -> 
     return {**values, COUNT: tuple(sums.tolist())}
 
 
-def consistent(tables: Sequence[Table], settings: Settings) -> list[Table]:
+def consistent(tables: Sequence[Table], spec: IndividualRisk) -> list[Table]:
     """Return margins that agree on what they share: refused, or scaled to the first on request."""
-    if not settings.rescale:
+    if not spec.rescale:
         check_agreement(tables, "individual_risk", ", or set rescale=true")
         return list(tables)
     scaled = [tables[0], *(rescale_to(t, tables[0]) for t in tables[1:])]

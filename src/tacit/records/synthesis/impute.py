@@ -79,25 +79,22 @@ class Impute(Method):
         new, filled = {}, {}
         for c in self.columns:
             column = data.column(c).combine_chunks()
-            known = pc.is_valid(column).to_numpy(zero_copy_only=False)
-            holes = ~known
-            filled[c] = int(holes.sum())
-            if not holes.any():
-                continue
-            new[c] = self.filled(column, known, cells, given, c, ctx.rng)
+            filled[c] = column.null_count
+            if filled[c]:
+                new[c] = self.filled(column, cells, given, c, ctx.rng)
         ctx.note(filled=filled)
         return data.replace(new) if new else data
 
     def filled(
         self,
         column: pa.Array,
-        known: Flags,
         cells: Ints,
         given: Floats | None,
         name: str,
         rng: np.random.Generator,
     ) -> pa.Array:
         """Return one column without holes."""
+        known: Flags = pc.is_valid(column).to_numpy(zero_copy_only=False)
         source = np.arange(len(known))
         values = as_numbers(column, name).values.astype(np.float64) if self.numeric else None
         drawn = np.zeros(len(known))

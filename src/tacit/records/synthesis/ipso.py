@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -16,15 +17,10 @@ from tacit.data.microdata import Microdata
 from tacit.data.values import not_numeric
 from tacit.errors import DisclosureRefused, Infeasible, InputError, SdcError, WeakProtection
 from tacit.fields import ColumnName, ColumnNames
-from tacit.records.synthesis.sufficient import (
-    ipso_b,
-    ipso_c,
-    regress,
-    residual_noise,
-    same_regression,
-)
+from tacit.numerics.algebra import dot, lstsq, solve, svd
 from tacit.registry import register
 from tacit.spec import Method
+from tacit.stats.moments import TOLERANCE, factor, scale_of
 
 #: Share of a column's variance explained by the columns left alone from which on it is as good as given.
 DETERMINED = 0.999
@@ -96,8 +92,7 @@ class Ipso(Method):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns without numbers, nothing to regress on."""
-        found = super().faults(data)
-        if found:
+        if found := super().faults(data):
             return found
         if not self.conditions(data):
             found.append(
@@ -169,3 +164,91 @@ def indicators(data: Microdata, column: str, complete: Flags) -> Floats:
         )
     seen, at = np.unique(coded.codes[complete], return_inverse=True)
     return np.asarray(np.eye(len(seen))[at.ravel()], dtype=np.float64)
+
+
+# -- on arrays -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Least squares of the columns Y on the design (1, X): fitted values X1 B, residuals Y - X1 B, and orthonormal columns that span the design, H = basis basis'."""
+
+    fitted: Floats
+    residuals: Floats
+    basis: Floats
+
+    @property
+    def explained(self) -> Floats:
+        """Return the share of each column's variance that the design explains; 0 of a constant one."""
+        left = (self.residuals**2).sum(axis=0)
+        spread = ((self.fitted - self.fitted.mean(axis=0)) ** 2).sum(axis=0) + left
+        return np.where(spread > 0, 1 - left / np.where(spread > 0, spread, 1.0), 0.0)
+
+    def off_design(self, z: Floats) -> Floats:
+        """Return (I - H) z; done twice, since once leaves rounding behind."""
+        for _ in range(2):
+            z = z - dot(self.basis, dot(self.basis.T, z))
+        return z
+
+
+def regress(x: Floats, y: Floats) -> Regression:
+    """Regress the columns of y on those of x and a constant; columns of x may depend on each other."""
+    z = scale_of(x).there(x)
+    left, values, _ = svd(np.column_stack([np.ones(len(x)), z]))
+    basis = left[:, values > TOLERANCE * values[0]]
+    shift = y.mean(axis=0)
+    fitted = shift + dot(basis, dot(basis.T, y - shift))
+    return Regression(fitted, y - fitted, basis)
+
+
+def residual_noise(fit: Regression, rng: np.random.Generator) -> Floats:
+    """Draw normal noise with the covariance of the residuals."""
+    root = factor(dot(fit.residuals.T, fit.residuals) / len(fit.residuals))
+    return np.asarray(dot(rng.standard_normal(fit.fitted.shape), root.T), dtype=np.float64)
+
+
+def ipso_b(fit: Regression, z: Floats) -> Floats:
+    """Return fitted values plus (I - H) Z: regression on X gives the same coefficients."""
+    return fit.fitted + fit.off_design(z)
+
+
+def ipso_c(fit: Regression, z: Floats) -> Floats:
+    """Return fitted values plus (I - H) Z K^-T L': coefficients and residual covariance are the same.
+
+    K K' = Z'(I - H)Z and L L' = E'E, E the residuals.
+    """
+    n, q = fit.fitted.shape
+    rank = fit.basis.shape[1]
+    if n < rank + q:
+        raise InputError(
+            f"IPSO C needs at least {rank + q} complete records: one for each column replaced and each "
+            "independent column given, and one more. Name fewer columns."
+        )
+    draws = fit.off_design(z)
+    k = factor(dot(draws.T, draws))
+    standard = fit.off_design(np.asarray(solve(k, draws.T).T, dtype=np.float64))
+    # Once more, since K of nearly dependent draws leaves rounding behind.
+    again = solve(factor(dot(standard.T, standard)), standard.T).T
+    return fit.fitted + dot(again, factor(dot(fit.residuals.T, fit.residuals)).T)
+
+
+def same_regression(
+    x: Floats, y: Floats, released: Floats, *, covariance: bool, tolerance: float = 1e-6
+) -> bool:
+    """Recompute by least squares whether coefficients, and the residual covariance, are the same.
+
+    Coefficients are compared by what they fit, in standard deviations of the column.
+    """
+    design = np.column_stack([np.ones(len(x)), scale_of(x).there(x)])
+    unit = np.where(y.std(axis=0) > 0, y.std(axis=0), 1.0)
+    both = np.column_stack([y, released]) / np.tile(unit, 2)
+    centre = both[:, : y.shape[1]].mean(axis=0)
+    both = both - np.tile(centre, 2)
+    coefficients, *_ = lstsq(design, both, rcond=TOLERANCE)
+    q = y.shape[1]
+    fits = dot(design, coefficients)
+    if np.abs(fits[:, :q] - fits[:, q:]).max(initial=0.0) > tolerance:
+        return False
+    left = both - fits
+    gap = dot(left[:, :q].T, left[:, :q]) - dot(left[:, q:].T, left[:, q:])
+    return not covariance or bool(np.abs(gap).max(initial=0.0) <= tolerance * len(x))

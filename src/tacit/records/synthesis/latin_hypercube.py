@@ -14,7 +14,7 @@ from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.block import Block, format_columns, list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
-from tacit.data.values import Numbers, target_faults, unused_row_number
+from tacit.data.values import target_faults, unused_row_number
 from tacit.engine.base import ROW
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnNames, PositiveInt
@@ -122,7 +122,7 @@ class LatinHypercube(Method):
             largest_gap_of_a_rank_correlation=gap,
         )
         table = {
-            c: column_of(block.table[j], reverse_map(values[j], scores[:, j]))
+            c: pa.array(reverse_map(values[j], scores[:, j])).cast(block.table[j].type)
             for j, c in enumerate(columns)
         }
         start = unused_row_number(data)
@@ -159,11 +159,6 @@ def interpolate_quantiles(
     places = (np.arange(len(ascending)) + 0.5) / len(ascending)
     found = np.interp(at, places, ascending)
     return np.floor(found + 0.5).astype(np.int64) if whole else found
-
-
-def column_of(column: Numbers, values: npt.NDArray[Any]) -> pa.Array:
-    """Return synthetic values in the column's own type."""
-    return pa.array(values).cast(column.type)
 
 
 def pair_scores(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -11,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.in_blocks import Change, Draws, change_records, draws_of, strata, ticker
 from tacit.data.microdata import Microdata
@@ -87,10 +86,20 @@ class Sample(Method):
         )
         draws = draws_of(ctx)
         last = last_drawn(data, index, sizes, wanted, draws, ctx)
-        change = partial(
-            sample_block, index, last, data.weight, sizes / np.maximum(wanted, 1), draws
-        )
-        result, _ = change_records(data, change, ctx)
+        factor, weight = sizes / np.maximum(wanted, 1), data.weight
+
+        def keep_drawn(block: int, table: pa.Table) -> Change:
+            stratum = index.find(table)
+            ticket, row = tickets(block, table.num_rows, draws), table.column(ROW).to_numpy()
+            limit, row_limit = last[0][stratum], last[1][stratum]
+            keep = (ticket < limit) | ((ticket == limit) & (row <= row_limit))
+            if weight is None:
+                return Change(keep=keep)
+            old = as_numbers(table.column(weight), weight)
+            raised = pa.array(old.values * factor[stratum], mask=~old.known)
+            return Change({weight: raised}, keep)
+
+        result, _ = change_records(data, keep_drawn, ctx)
         ctx.note(
             n=int(wanted.sum()),
             strata=index.size,
@@ -177,24 +186,3 @@ def end_buckets(stratum: Ints, bucket: Ints, n: Ints, wanted: Ints) -> tuple[Int
     ends[stratum[here]] = bucket[here]
     before[stratum[here]] = (within - n)[here]
     return ends.astype(np.int64), before
-
-
-def sample_block(
-    index: ClassIndex,
-    last: tuple[Ints, Ints],
-    weight: str | None,
-    factor: Floats,
-    draws: Draws,
-    block: int,
-    table: pa.Table,
-) -> Change:
-    """Return the records of a block that are drawn, with their weights raised."""
-    stratum = index.find(table)
-    ticket, row = tickets(block, table.num_rows, draws), table.column(ROW).to_numpy()
-    limit, row_limit = last[0][stratum], last[1][stratum]
-    keep = (ticket < limit) | ((ticket == limit) & (row <= row_limit))
-    if weight is None:
-        return Change(keep=keep)
-    old = as_numbers(table.column(weight), weight)
-    raised = pa.array(old.values * factor[stratum], mask=~old.known)
-    return Change({weight: raised}, keep)

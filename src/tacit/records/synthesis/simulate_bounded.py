@@ -113,7 +113,13 @@ class SimulateBounded(Method):
         new = x.copy()
         for j in range(x.shape[1]):
             ctx.tick("simulating amounts", j / x.shape[1])
-            new[chosen, j] = self.redraw_amounts(j, x, logs, others, chosen, bounds, new, ctx.rng)
+            rest = [i for i in range(x.shape[1]) if i != j]
+            predictors = np.column_stack([logs[:, rest], others])
+            drawn = np.column_stack([signed_log(new[chosen][:, rest]), others[chosen]])
+            mean, sd = predict_response(predictors, logs[:, j], drawn)
+            old = x[chosen, j]
+            low, high = np.sort([old * (1 - bounds), old * (1 + bounds)], axis=0)
+            new[chosen, j] = np.clip(self.amounts(mean, sd, low, high, ctx.rng), low, high)
         check_bounds_kept(x, new, self.bound * (1 + self.spread))
         ctx.note(columns=list(self.columns), changed=int((new != x).any(axis=1).sum()))
         return data.replace(block.released(new, whole=self.whole))
@@ -143,31 +149,13 @@ class SimulateBounded(Method):
         chosen[rng.choice(rest, min(round(self.decoys * n), len(rest)), replace=False)] = True
         return chosen
 
-    def redraw_amounts(
-        self,
-        j: int,
-        x: Floats,
-        logs: Floats,
-        others: Floats,
-        chosen: Flags,
-        bounds: Floats,
-        new: Floats,
-        rng: np.random.Generator,
+    def amounts(
+        self, mean: Floats, sd: float, low: Floats, high: Floats, rng: np.random.Generator
     ) -> Floats:
-        """Return the new amounts of the selected records in one column."""
-        rest = [i for i in range(x.shape[1]) if i != j]
-        predictors = np.column_stack([logs[:, rest], others])
-        drawn = np.column_stack([signed_log(new[chosen][:, rest]), others[chosen]])
-        mean, sd = predict_response(predictors, logs[:, j], drawn)
-        old = x[chosen, j]
-        low, high = np.sort([old * (1 - bounds), old * (1 + bounds)], axis=0)
+        """Return new amounts of the selected records in one column."""
         if self.draw == "clip":
-            return np.clip(signed_exp(mean + sd * rng.standard_normal(len(mean))), low, high)
-        return np.clip(
-            signed_exp(draw_truncated_normal(mean, sd, signed_log(low), signed_log(high), rng)),
-            low,
-            high,
-        )
+            return signed_exp(mean + sd * rng.standard_normal(len(mean)))
+        return signed_exp(draw_truncated_normal(mean, sd, signed_log(low), signed_log(high), rng))
 
 
 # -- on arrays ---------------------------------------------------------------------------------------

@@ -9,63 +9,31 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
-from pydantic import Field, model_validator
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Ints
 from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.base import Action
 from tacit.data.in_blocks import constant_in_households, units_in_memory
-from tacit.data.margins import Totals
-from tacit.data.margins import columns_of as columns_of_totals
 from tacit.data.microdata import Microdata
 from tacit.data.roles import Column
-from tacit.data.values import read_numeric_column, unused_row_number
-from tacit.data.where import WhereRule
+from tacit.data.values import unused_row_number
 from tacit.data.where import columns_of as columns_of_rule
 from tacit.engine.base import ROW
-from tacit.errors import (
-    DisclosureRefused,
-    InputError,
-    InvalidParameter,
-    RoleMissing,
-    SdcError,
-    SdcWarning,
-    WeakProtection,
-)
-from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
+from tacit.errors import InputError, InvalidParameter, SdcWarning, WeakProtection
 from tacit.numerics.streams import generator_of, spawn_sequences
-from tacit.records.samples.weights.calibrate import Calibrate, claim_totals
-from tacit.records.samples.weights.design import Design, WeightWay, copy_weights, recalculate
+from tacit.records.samples.weights.calibrate import claim_totals
+from tacit.records.synthesis.sequential import rules, together
 from tacit.records.synthesis.sequential.margins import noise_of_margins
-from tacit.records.synthesis.sequential.replicas import (
-    avoid_replicas,
-    flag_uniques,
-    hash_uniques,
-)
-from tacit.records.synthesis.sequential.rules import (
-    Setting,
-    adds_up,
-    as_claim,
-    dependencies,
-    holds,
-    put_in_order,
-)
+from tacit.records.synthesis.sequential.parameters import COPY, JOINT, SynthesisParameters
 from tacit.records.synthesis.sequential.sequence import (
     Chain,
     Homes,
     Options,
     State,
     Step,
-    Way,
+    Tick,
     in_threads,
     value_of,
-)
-from tacit.records.synthesis.sequential.together import (
-    Redraw,
-    draw_copula,
-    draw_margins,
-    draw_possible,
 )
 from tacit.records.synthesis.sequential.variables import (
     Values,
@@ -73,23 +41,15 @@ from tacit.records.synthesis.sequential.variables import (
     read_public,
     read_variable,
 )
+from tacit.records.synthesis.sequential.weighing import check_old_weights, set_values, weigh
 from tacit.registry import register
-from tacit.spec import Method
-from tacit.treatment import OnHousehold
 
-Joint = Literal["copula", "ipf"]
-#: Methods that draw all columns together.
-JOINT = ("copula", "ipf")
-#: Methods for numbers alone.
-OF_NUMBERS = ("linear", "spline", "count")
 #: Share of values that came out as they were from which on a column is as good as given.
 DETERMINED = 0.9
-#: The column that numbers the copies.
-COPY = "_copy"
 
 
 @register
-class Synthesise(Method):
+class Synthesise(SynthesisParameters):
     """Replace columns by synthetic values, drawn from models fitted to the original records.
 
     Columns are drawn one after the other, each given those left alone and those drawn before it: f(y1 | x),
@@ -118,91 +78,6 @@ class Synthesise(Method):
     """
 
     kind: Literal["synthesise"] = "synthesise"
-    columns: ColumnNames | None = Field(
-        default=None,
-        description="the columns that are replaced; by default all but identifiers, weight and household",
-    )
-    method: Way | Joint = Field(default="cart", description="the model of every column")
-    methods: Mapping[ColumnName, Way] = Field(
-        default_factory=dict, description="another model for some columns"
-    )
-    copies: PositiveInt = Field(default=1, le=1000, description="how many times all is drawn")
-    order: tuple[ColumnName, ...] = Field(
-        default=(),
-        description="the order in which columns are drawn; by default categories before numbers, few categories first",
-    )
-    predictors: Mapping[ColumnName, tuple[ColumnName, ...]] = Field(
-        default_factory=dict,
-        description="the columns that a column is drawn given; by default all left alone and all drawn before it",
-    )
-    categorical: tuple[ColumnName, ...] = Field(
-        default=(), description="columns of numbers that are codes of categories"
-    )
-    leaf: PositiveInt = Field(
-        default=5, ge=2, description="cart: smallest number of records in a leaf"
-    )
-    smooth: bool = Field(
-        default=True,
-        description="cart and copula: spread numbers within their leaf, or between neighbours, rather than repeat original ones",
-    )
-    degree: Literal[1, 2, 3] = Field(
-        default=1, description="regressions: predictors multiplied in a term"
-    )
-    proper: bool = Field(
-        default=False, description="cart: fit the models of every copy to another bootstrap sample"
-    )
-    within: tuple[ColumnName, ...] = Field(
-        default=(), description="sample: take values only from records of the same class of these"
-    )
-    margins: tuple[ColumnNames, ...] = Field(
-        default=(), description="ipf: the margins of the table; by default all pairs of columns"
-    )
-    bins: PositiveInt = Field(default=20, ge=2, description="ipf: cells of a column of numbers")
-    rho: PositiveFloat | None = Field(
-        default=None,
-        description="ipf: noise for zero-concentrated differential privacy with this rho, over all margins together",
-    )
-    categories: Mapping[ColumnName, tuple[bool | int | float | str | None, ...]] = Field(
-        default_factory=dict,
-        description="ipf with rho: the values that a column may take, chosen without the data, null for a missing one; by default the value labels of the file. Whatever is not listed counts as the last",
-    )
-    rules: tuple[Setting, ...] = Field(
-        default=(),
-        description="structural values: {when: age < 16, set: {income: 0, job: null}}",
-    )
-    forbid: tuple[WhereRule, ...] = Field(
-        default=(), description="combinations that no synthetic record may show"
-    )
-    sums: Mapping[ColumnName, ColumnNames] = Field(
-        default_factory=dict,
-        description="columns that are the sum of others: {total: [wage, pension]}",
-    )
-    ranges: Mapping[ColumnName, tuple[float | None, float | None]] = Field(
-        default_factory=dict, description="smallest and largest value of columns of numbers"
-    )
-    head: WhereRule | None = Field(
-        default=None,
-        description="what marks the head of a household, who is drawn first; by default its first record",
-    )
-    unlike: bool = Field(
-        default=False,
-        description="draw records again that repeat an original record which is unique in the original",
-    )
-    weights: WeightWay = Field(
-        default="rcal",
-        description="weights of the synthetic records: rcal (computed again), cpp (copied from a record of the same cell), oldw (as they are), unw (none)",
-    )
-    design: Design | None = Field(
-        default=None,
-        description="how the sample was drawn; by default stratified by the stratum, where one is declared",
-    )
-    calibrate: tuple[Totals, ...] = Field(
-        default=(), description="known totals to which the weights of every copy are raked"
-    )
-    allow_disclosure: bool = Field(
-        default=False,
-        description="release old weights although they tell the sizes that were replaced",
-    )
 
     on_household = "together"
     on_weight = "changed"
@@ -213,190 +88,6 @@ class Synthesise(Method):
     techniques: ClassVar[tuple[str, ...]] = ("synthetic values",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income", "job"]}
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Synthesise:
-        named = [*(self.columns or ())]
-        if len(set(named)) < len(named):
-            raise ValueError("columns must name each column once")
-        if self.method in JOINT:
-            self._check_joint()
-        elif self.rho is not None or self.margins:
-            raise ValueError("margins and rho are for the method ipf")
-        for low, high in self.ranges.values():
-            if low is not None and high is not None and low > high:
-                raise ValueError("a range is given as [low, high]")
-        if self.order and self.columns and set(self.order) != set(self.columns):
-            raise ValueError("order must name the columns that are replaced, each once")
-        for column, given in self.predictors.items():
-            if column in given:
-                raise ValueError(f"column {column!r} cannot be drawn given itself")
-        if self.columns:
-            replaced = set(self.columns)
-            ruled = {c for s in self.rules for c in s.values} | set(self.sums)
-            stray = [c for c in (*self.methods, *self.predictors, *ruled) if c not in replaced]
-            if stray:
-                raise ValueError(
-                    f"column {stray[0]!r} has a method, predictors or a rule, and is not among the columns that are replaced"
-                )
-        if self.calibrate and self.weights == "unw":
-            raise ValueError("without weights there is nothing to calibrate")
-        return self
-
-    def _check_joint(self) -> None:
-        """Refuse what models of all columns together cannot do."""
-        given: dict[str, Any] = {
-            "methods": self.methods, "order": self.order, "predictors": self.predictors,
-            "within": self.within, "head": self.head,
-        }  # fmt: skip
-        if self.method == "ipf":
-            given["degree"] = self.degree if self.degree != 1 else ()
-        else:
-            given |= {"margins": self.margins, "rho": self.rho}
-        used = [name for name, value in given.items() if value]
-        if used:
-            raise ValueError(
-                f"the method {self.method} draws all columns together and takes no {used[0]}"
-            )
-        if any(c in self.sums for m in self.margins for c in m):
-            raise ValueError("a sum follows from its parts, and is no column of a margin")
-        if self.categories and self.rho is None:
-            raise ValueError(
-                "categories are listed for rho; without it those of the data are drawn"
-            )
-        for column, listed in self.categories.items():
-            if not listed or len(set(map(repr, listed))) < len(listed):
-                raise ValueError("categories must be different, and at least one a column")
-            if column in self.ranges:
-                raise ValueError(f"column {column!r} has categories or a range, not both")
-        if self.rho is not None and self.unlike:
-            raise ValueError("unlike compares with the original, which rho does not allow for")
-
-    # -- what is concerned ---------------------------------------------------------------------------
-
-    def replaced(self, data: Microdata) -> tuple[str, ...]:
-        """Return the columns that are synthesised."""
-        return self.columns or self.record(data)
-
-    def targets(self, data: Microdata) -> tuple[str, ...]:
-        """Return the columns that change: those synthesised, and the weight."""
-        changed = self.weights != "oldw" or bool(self.calibrate)
-        weight = data.with_role("weight") if changed else ()
-        return (*self.replaced(data), *weight)
-
-    def columns_named(self) -> tuple[str, ...]:
-        """Return every column that a parameter names."""
-        named = [
-            *(self.columns or ()), *self.methods, *self.order, *self.predictors, *self.categorical,
-            *(c for given in self.predictors.values() for c in given), *self.within,
-            *(c for m in self.margins for c in m), *self.sums, *self.ranges, *self.categories,
-            *(c for parts in self.sums.values() for c in parts),
-            *(c for s in self.rules for c in (*s.values, *s.columns())),
-            *(c for text in self.forbid for c in columns_of_rule(text)),
-            *columns_of_rule(self.head), *(self.design.columns if self.design else ()),
-            *(c for t in self.calibrate for c in columns_of_totals(t)),
-        ]  # fmt: skip
-        return tuple(dict.fromkeys(named))
-
-    def treats_household(self, data: Microdata) -> OnHousehold:
-        """Return that the models of all columns together know no households."""
-        del data
-        return "apart" if self.method in JOINT else "together"
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: columns that cannot be synthesised, methods that do not fit, weights that are not there."""
-        found = super().faults(data)
-        if found:
-            return found
-        if data.copies is not None:
-            return [InputError("synthesise: the data hold copies already; synthesise the original")]
-        replaced = self.replaced(data)
-        fixed = {*data.identifiers, data.weight, data.household}
-        found += [
-            InputError(
-                f"synthesise: column {c!r} is an identifier, the weight or the household, and cannot be replaced. Drop it, or leave it as it is."
-            )
-            for c in replaced
-            if c in fixed
-        ]
-        if not replaced:
-            found.append(InputError("synthesise: there is no column to replace"))
-        if COPY in data.columns and self.copies > 1:
-            found.append(InputError(f"synthesise: column {COPY!r} exists already; rename it"))
-        ruled = [
-            *(c for s in self.rules for c in s.values), *self.sums, *self.ranges,
-            *self.methods, *self.predictors, *(c for m in self.margins for c in m),
-            *self.categories,
-        ]  # fmt: skip
-        found += [
-            InputError(
-                f"synthesise: column {c!r} has a rule, range, method, predictors or margin, and is not among the columns that are replaced"
-            )
-            for c in dict.fromkeys(ruled)
-            if c not in replaced
-        ]
-        schema = data.frame.collect_schema()
-        found += [
-            InputError(f"synthesise: column {c!r} does not hold numbers, and {what}")
-            for c, what in self.numbers_wanted(replaced)
-            if not schema[c].is_numeric()
-        ]
-        if (self.design or self.calibrate) and data.weight is None:
-            found.append(
-                RoleMissing(
-                    "synthesise: a design and totals are for weights, and the data declare none. Declare them with tacit.read(..., weight=...)."
-                )
-            )
-        if self.head is not None and data.household is None:
-            found.append(RoleMissing("synthesise: head needs households; declare household=..."))
-        kept = [c for c in data.columns if c not in replaced]
-        if self.rho is not None and kept:
-            found.append(
-                InputError(
-                    f"synthesise: rho covers the columns that are replaced, and {len(kept)} others would be released as they are. Drop them first."
-                )
-            )
-        if self.rho is not None:
-            found += self.unlisted(data, replaced)
-            before = [a.kind for a in data.history if not leaves_out(a)]
-            if before:
-                found.append(
-                    InputError(
-                        f"synthesise: rho is for one record of the data as they are read, and {before[0]} before it may change or drop others for the sake of one. Synthesise first; what comes after it costs nothing."
-                    )
-                )
-        return found
-
-    def unlisted(self, data: Microdata, replaced: Iterable[str]) -> Iterable[SdcError]:
-        """Yield the columns of which categories or limits would have to be taken from the data."""
-        schema = data.frame.collect_schema()
-        for c in replaced:
-            if c in self.ranges or c in self.sums or self.listed(data, c):
-                continue
-            if schema[c].is_numeric() or schema[c].is_temporal():
-                yield InputError(
-                    f"synthesise: private margins of the numbers in {c!r} need limits that do not come from the data; give ranges={{{c!r}: [low, high]}}"
-                )
-            else:
-                yield InputError(
-                    f"synthesise: private margins of {c!r} need its categories, as those of the data would tell which values occur; give categories={{{c!r}: [...]}}"
-                )
-
-    def listed(self, data: Microdata, column: str) -> tuple[Any, ...]:
-        """Return the categories of a column: given, or the labels of the file; nothing for numbers in limits."""
-        if column in self.ranges:
-            return ()
-        return tuple(self.categories.get(column) or data.columns[column].labels)
-
-    def numbers_wanted(self, replaced: Iterable[str]) -> Iterable[tuple[str, str]]:
-        """Yield columns that must hold numbers, and why."""
-        for c in replaced:
-            way = self.methods.get(c, self.method)
-            if way in OF_NUMBERS:
-                yield c, f"the method {way} is for numbers"
-        for total, parts in self.sums.items():
-            for c in (total, *parts):
-                yield c, "it is part of a sum"
-
     # -- the work ----------------------------------------------------------------------------------
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
@@ -404,17 +95,17 @@ class Synthesise(Method):
         if not table.num_rows:
             return data
         replaced = self.replaced(data)
-        self.check_weights(data, replaced)
+        check_old_weights(self, data)
         variables, original = self.read(data, table, ctx)
         if self.rho is None:
             # Beside noisy margins a refusal would be one more thing told of the original.
             self.check_rules(table, variables, original)
         copies = list(self.draw_copies(data, variables, original, ctx))
         tables = []
-        for number, state in enumerate(copies, 1):
+        for state in copies:
             new = {c: variables[c].restore(state[c]) for c in replaced}
             copy = set_values(table, new)
-            tables.append(self.weigh(data, table, copy, replaced, ctx, number))
+            tables.append(weigh(self, data, table, copy, ctx))
         if self.rho is None:
             # Beside noisy margins it would be one more thing told of the original.
             ctx.note(unchanged=self.tell_unchanged(copies[0], original, replaced))
@@ -438,11 +129,6 @@ class Synthesise(Method):
                 stacklevel=6,
             )
         return shares
-
-    def record(self, data: Microdata) -> tuple[str, ...]:
-        """Return the columns that a full synthesis replaces: what a record says."""
-        apart = {*data.identifiers, data.weight, data.household, data.copies}
-        return tuple(c for c in data.columns if c not in apart)
 
     def read(
         self, data: Microdata, table: pa.Table, ctx: Context
@@ -492,20 +178,20 @@ class Synthesise(Method):
         self, data: Microdata, variables: dict[str, Variable], original: State, ctx: Context
     ) -> Iterable[State]:
         """Yield the copies."""
-        replaced = self.replaced(data)
-        unique = flag_uniques(data, self.record(data)) if self.unlike else None
+        unique = together.flag_uniques(data, self.record(data)) if self.unlike else None
         chain = self.chain(data, variables, original)
+
+        def again(state: State, redraw: together.Redraw, tick: Tick) -> State:
+            if unique is None:
+                return state
+            return together.avoid_replicas(state, original, unique, redraw, tick)
+
         if self.method in JOINT:
-            draw = draw_possible(self.fit_together(data, variables, original, ctx), chain)
-            everyone = np.arange(len(original[replaced[0]]))
+            draw = together.fit_together(self, data, chain, ctx)
             for _ in range(self.copies):
                 state = dict(original)
-                draw(state, everyone)
-                yield (
-                    state
-                    if unique is None
-                    else avoid_replicas(state, original, unique, draw, ctx.tick)
-                )
+                draw(state, np.arange(chain.n))
+                yield again(state, draw, ctx.tick)
             return
         streams = [generator_of(s) for s in spawn_sequences(ctx.rng, self.copies)]
         done = 0
@@ -521,12 +207,7 @@ class Synthesise(Method):
 
             if self.proper:
                 chain.fit(rng, tick, resample=True)
-            state = chain.draw(rng, tick)
-            return (
-                state
-                if unique is None
-                else avoid_replicas(state, original, unique, redraw_rows, tick)
-            )
+            return again(chain.draw(rng, tick), redraw_rows, tick)
 
         if self.proper:
             yield from map(draw_copy, range(self.copies))
@@ -535,26 +216,6 @@ class Synthesise(Method):
         for state in in_threads(draw_copy, self.copies, chain.n):
             done += 1
             yield state
-
-    def fit_together(
-        self, data: Microdata, variables: dict[str, Variable], original: State, ctx: Context
-    ) -> Redraw:
-        """Fit the model of all columns together."""
-        replaced = [c for c in self.replaced(data) if c not in self.sums]
-        ctx.tick("fitting", 0.0)
-        if self.method == "copula":
-            given = [c for c in variables if c not in replaced and c not in self.sums]
-            return draw_copula(
-                replaced, given, variables, original, smooth=self.smooth, rng=ctx.rng
-            )
-        redraw, table = draw_margins(
-            replaced, self.tables(data), variables, original,
-            bins=self.bins, ranges=self.ranges, rho=self.rho, rng=ctx.rng,
-        )  # fmt: skip
-        ctx.note(cells=len(table.shares), margins=len(self.tables(data)))
-        if self.rho is not None:
-            ctx.note(rho=self.rho, sigma=table.sigma)
-        return redraw
 
     def chain(self, data: Microdata, variables: dict[str, Variable], original: State) -> Chain:
         """Return the sequence of columns with their predictors and rules."""
@@ -601,13 +262,13 @@ class Synthesise(Method):
         self, variables: Mapping[str, Variable], replaced: tuple[str, ...], shared: set[str]
     ) -> list[str]:
         """Return the order in which columns are drawn."""
-        before = dependencies(self.rules, self.sums, replaced)
+        before = rules.dependencies(self.rules, self.sums, replaced)
         place = {c: i for i, c in enumerate(replaced)}
         preferred = list(self.order) or sorted(
             replaced,
             key=lambda c: (c not in shared, variables[c].numeric, variables[c].size, place[c]),
         )
-        order = put_in_order(preferred, before)
+        order = rules.put_in_order(preferred, before)
         if self.order and order != preferred:
             raise InvalidParameter(
                 "synthesise: a rule looks at a column that is drawn later; put the columns of rules, and the parts of sums, first"
@@ -622,7 +283,7 @@ class Synthesise(Method):
         if self.head is None:
             return Homes(unit, first)
         table = data.to_arrow(columns_of_rule(self.head))
-        marked = np.flatnonzero(holds(self.head, table))
+        marked = np.flatnonzero(rules.holds(self.head, table))
         head = first.copy()
         head[unit[marked[::-1]]] = marked[::-1]
         return Homes(unit, head)
@@ -632,7 +293,7 @@ class Synthesise(Method):
     ) -> None:
         """Refuse rules that the original itself does not keep: nothing could be learnt from it."""
         for setting in self.rules:
-            found = np.flatnonzero(holds(setting.when, table.select(list(setting.columns()))))
+            found = np.flatnonzero(rules.holds(setting.when, table.select(list(setting.columns()))))
             for c, value in setting.values.items():
                 wanted = value_of(variables[c], value, len(found))
                 if (original[c].take(found).keys() != wanted.keys()).any():
@@ -642,88 +303,15 @@ class Synthesise(Method):
                         stacklevel=6,
                     )
         for total, parts in self.sums.items():
-            if not adds_up(table, total, parts):
+            if not rules.adds_up(table, total, parts):
                 raise InputError(
                     f"synthesise: column {total!r} is not the sum of the columns that sums names, in some original records; correct the rule or the data"
                 )
         for text in self.forbid:
-            if holds(text, table.select(list(columns_of_rule(text)))).any():
+            if rules.holds(text, table.select(list(columns_of_rule(text)))).any():
                 raise InputError(
                     "synthesise: a combination that forbid names occurs in the original; correct the rule or the data"
                 )
-
-    # -- weights -----------------------------------------------------------------------------------
-
-    def plan_of_sample(self, data: Microdata) -> Design | None:
-        """Return the design: the one given, or strata where they are declared."""
-        if self.design is not None or data.stratum is None:
-            return self.design
-        return Design(kind="stratified", columns=(data.stratum,))
-
-    def check_weights(self, data: Microdata, replaced: tuple[str, ...]) -> None:
-        """Refuse old weights that tell a size which was replaced; warn where nobody said what weights are made of."""
-        if data.weight is None:
-            return
-        design = self.plan_of_sample(data)
-        if design is None:
-            if self.weights in ("rcal", "cpp"):
-                warnings.warn(
-                    "synthesise: weights stay as they are, since neither design nor a stratum says what they are made of. If a replaced column was used to draw or to weigh the sample, say so with design=.",
-                    WeakProtection,
-                    stacklevel=6,
-                )
-            return
-        touched = [c for c in design.columns if c in replaced]
-        if self.weights == "oldw" and touched and not self.allow_disclosure:
-            if design.is_size:
-                raise DisclosureRefused(
-                    f"synthesise: the old weights tell the size that replaces column {touched[0]!r}: it is the total over n times the weight. Use weights='rcal', or give allow_disclosure=true."
-                )
-            warnings.warn(
-                f"synthesise: old weights may tell the {touched[0]!r} that was replaced; weights='rcal' computes them again",
-                WeakProtection,
-                stacklevel=6,
-            )
-
-    def weigh(
-        self,
-        data: Microdata,
-        before: pa.Table,
-        after: pa.Table,
-        replaced: tuple[str, ...],
-        ctx: Context,
-        number: int,
-    ) -> pa.Table:
-        """Return the records of one copy with the weights that fit them."""
-        name = data.weight
-        if name is None:
-            return after
-        if self.weights == "unw":
-            ctx.note(weights="left out")
-            return after.drop_columns([name])
-        design = self.plan_of_sample(data)
-        told = "as they were: no column of the design was replaced"
-        if design is not None and self.weights != "oldw" and set(design.columns) & set(replaced):
-            old = read_numeric_column(data, name).values.astype(np.float64)
-            if self.weights == "rcal":
-                new: Floats = recalculate(design, old, before, after)
-            else:
-                new = copy_weights(design, old, before, after, ctx.rng)
-            after = set_values(after, {name: pa.array(new)})
-            told = f"{self.weights}, {design.kind} by {', '.join(design.columns)}"
-        elif self.weights == "oldw":
-            told = "as they were"
-        if self.calibrate:
-            after = self.rake(data, after)
-            told += "; raked"
-        if number == 1:
-            ctx.note(weights=told)
-        return after
-
-    def rake(self, data: Microdata, table: pa.Table) -> pa.Table:
-        """Return one copy with its weights raked to known totals."""
-        done = Calibrate(margins=self.calibrate).apply(data.with_table(table))
-        return done.to_arrow(with_row=True)
 
     def stack(self, data: Microdata, tables: list[pa.Table]) -> Microdata:
         """Return the copies as one file: the first keeps the numbers of the records, later ones get new ones."""
@@ -757,7 +345,7 @@ class Synthesise(Method):
             ]  # fmt: skip
             yield Claim(
                 "rules-kept",
-                as_claim(self.rules, self.forbid, self.sums),
+                rules.as_claim(self.rules, self.forbid, self.sums),
                 "the rules",
                 tuple(ruled),
             )
@@ -780,7 +368,7 @@ class Synthesise(Method):
             names = self.record(data)
             yield Claim(
                 "no-replicated-uniques",
-                {"uniques": hash_uniques(data, names)},
+                {"uniques": together.hash_uniques(data, names)},
                 "records that are unique in the original",
                 names,
                 ("Records that are nearly, not exactly, as in the original are not counted.",),
@@ -800,20 +388,6 @@ class Synthesise(Method):
                     "The seed stays secret: leave it out, and one is drawn.",
                 ),
             )
-
-    def tables(self, data: Microdata) -> tuple[tuple[str, ...], ...]:
-        """Return the margins of an ipf synthesis: those given, or all pairs."""
-        replaced = tuple(c for c in self.replaced(data) if c not in self.sums)
-        if self.margins:
-            return self.margins
-        pairs = tuple((a, b) for i, a in enumerate(replaced) for b in replaced[i + 1 :])
-        return pairs or (replaced,)
-
-
-def leaves_out(action: Action) -> bool:
-    """Return True for a step that left columns out and looked at no value."""
-    dropped = action.kind == "deidentify" and action.parameters.get("how", "drop") == "drop"
-    return dropped or action.kind == "remove_columns"
 
 
 def share_unchanged(new: Values, old: Values) -> float:
@@ -835,10 +409,3 @@ def usual_limits(values: Values) -> tuple[float | None, float | None]:
     numbers = values.numbers
     some = numbers is not None and len(numbers) > 0 and bool((numbers >= 0).all())
     return (0.0 if some else None), None
-
-
-def set_values(table: pa.Table, new: Mapping[str, Any]) -> pa.Table:
-    """Return a table with columns replaced."""
-    for name, column in new.items():
-        table = table.set_column(table.column_names.index(name), name, column)
-    return table

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
+from scipy.special import stdtrit
 
 from tacit.arrays import Floats, Ints
 from tacit.context import Context
@@ -21,16 +23,10 @@ from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName, ColumnNames, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.lines import intervals
-from tacit.records.synthesis.combining import (
-    SyntheticEstimate,
-    combine_copies,
-    overlap_intervals,
-    quantile_of,
-)
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
-from tacit.stats.estimates import weighted_quantiles
+from tacit.stats.estimates import Z95, weighted_quantiles
 from tacit.stats.survey import (
     Estimates,
     Sample,
@@ -40,6 +36,8 @@ from tacit.stats.survey import (
     estimate_shares,
     estimate_totals,
 )
+
+Synthesis = Literal["partial", "full"]
 
 
 @register
@@ -110,18 +108,8 @@ class SyntheticEstimates(Measure):
         """Return the columns of numbers that are used."""
         models = {**self.regressions, **self.logits}
         covariates = [c for given in models.values() for c in given]
-        return tuple(
-            dict.fromkeys(
-                [
-                    *self.means,
-                    *self.totals,
-                    *self.shares,
-                    *self.regressions,
-                    *self.logits,
-                    *covariates,
-                ]
-            )
-        )
+        named = (*self.means, *self.totals, *self.shares, *models, *covariates)
+        return tuple(dict.fromkeys(named))
 
     def columns_named(self) -> tuple[str, ...]:
         """Return every column that a parameter names."""
@@ -163,21 +151,18 @@ class SyntheticEstimates(Measure):
         """Put the result together."""
         overlaps = np.array([r["overlap"] for r in rows])
         known = overlaps[np.isfinite(overlaps)]
-        said = (
-            f"Estimates of {m} copies combined by the rule for {way} synthesis."
-            if m > 1
-            else (
-                "One copy: its intervals leave out what the synthesis adds to the variance. Make several copies for valid ones."
-            )
-        )
+        mean, least = (float(known.mean()), float(known.min())) if len(known) else [math.nan] * 2
+        said = "One copy: its intervals leave out what the synthesis adds to the variance. Make several copies for valid ones."
+        if m > 1:
+            said = f"Estimates of {m} copies combined by the rule for {way} synthesis."
         return SyntheticEstimatesResult(
             kind=self.kind,
             title="Estimates from synthetic copies",
-            value=float(known.mean()) if len(known) else math.nan,
+            value=mean,
             numbers={
                 "estimates": len(rows),
-                "mean overlap of intervals": float(known.mean()) if len(known) else math.nan,
-                "smallest overlap": float(known.min()) if len(known) else math.nan,
+                "mean overlap of intervals": mean,
+                "smallest overlap": least,
                 "intervals that miss the original estimate": sum(
                     not r["synthetic from"] <= r["original"] <= r["synthetic to"] for r in rows
                 ),
@@ -280,3 +265,95 @@ def synthesis_of(data: Microdata) -> Literal["partial", "full"]:
     """Return whether a step of the data's history replaced all columns."""
     full = any(a.details.get("synthesis") == "full" for a in data.history)
     return "full" if full else "partial"
+
+
+# -- combining rules -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SyntheticEstimate:
+    """An estimate combined over copies, and its variance T, from the variances ``between`` (b) and ``within`` (v).
+
+    Degrees of ``freedom`` are infinite for the normal distribution; ``adjusted`` is True when T of a full synthesis was
+    negative and v was taken in its place.
+    """
+
+    value: float
+    variance: float
+    between: float
+    within: float
+    freedom: float
+    adjusted: bool = False
+
+    @property
+    def error(self) -> float:
+        """Return the standard error."""
+        return math.sqrt(self.variance)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the confidence interval, by Student's distribution."""
+        half = quantile_of(self.freedom, level) * self.error
+        return self.value - half, self.value + half
+
+
+def quantile_of(freedom: float, level: float) -> float:
+    """Return the two-sided quantile of Student's distribution; the normal one for infinite freedom."""
+    if math.isinf(freedom) or freedom > 1e9:
+        return Z95 if level == 0.95 else float(stdtrit(1e12, (1 + level) / 2))
+    return float(stdtrit(freedom, (1 + level) / 2))
+
+
+def combine_copies(
+    values: Sequence[float],
+    variances: Sequence[float],
+    *,
+    synthesis: Synthesis = "partial",
+    ratio: float = 1.0,
+) -> SyntheticEstimate:
+    """Combine the estimates of m copies.
+
+    With estimates q_i and variances v_i of m copies, q the mean, b the variance of the q_i and v the mean of the v_i,
+
+    * partial synthesis (Reiter 2003): T = b/m + v, with (m - 1) (1 + v / (b/m))^2 degrees of freedom;
+    * full synthesis (Raghunathan, Reiter, Rubin 2003): T = (1 + 1/m) b - v, with (m - 1) (1 - v / ((1 + 1/m) b))^2. T
+      may be negative; then v itself, times the ratio of synthetic to original records, stands for it (Reiter 2002),
+      with the normal distribution.
+
+    Parameters
+    ----------
+    values, variances
+        q_i and v_i of each copy.
+    synthesis
+        Whether some columns were replaced, or all.
+    ratio
+        Records of a synthetic copy over records of the original, for a full synthesis with a negative T.
+    """
+    m = len(values)
+    if m < 2 or len(variances) != m:
+        raise InputError("combining copies needs estimates and variances of at least two copies")
+    q, v = np.asarray(values, dtype=np.float64), float(np.mean(variances))
+    if not np.isfinite(q).all() or not math.isfinite(v) or min(variances) < 0:
+        raise InputError(
+            "estimates and variances of copies must be known, and variances not negative"
+        )
+    mean, b = float(q.mean()), float(q.var(ddof=1))
+    if b <= 1e-28 * max(float(np.abs(q).max()) ** 2, 1e-300):
+        b = 0.0
+    if synthesis == "partial":
+        total, part = b / m + v, b / m
+        freedom = math.inf if part == 0 else (m - 1) * (1 + v / part) ** 2
+        return SyntheticEstimate(mean, total, b, v, freedom)
+    part = (1 + 1 / m) * b
+    total = part - v
+    if total > 0:
+        return SyntheticEstimate(mean, total, b, v, (m - 1) * (1 - v / part) ** 2)
+    return SyntheticEstimate(mean, ratio * v, b, v, math.inf, adjusted=v > 0)
+
+
+def overlap_intervals(one: tuple[float, float], two: tuple[float, float]) -> float:
+    """Return the mean share of each interval that lies within the other (Karr et al. 2006); below 0 where they are apart."""
+    widths = (one[1] - one[0], two[1] - two[0])
+    if min(widths) <= 0:
+        return 1.0 if one == two else math.nan
+    shared = min(one[1], two[1]) - max(one[0], two[0])
+    return (shared / widths[0] + shared / widths[1]) / 2

@@ -12,20 +12,21 @@ from pydantic import Field
 
 from tacit.arrays import Floats, Ints
 from tacit.context import Context
-from tacit.data.lined_up import Files, Side, line_up, pick, shared_columns
+from tacit.data.lined_up import Files, Side, line_up, pick
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, require
 from tacit.fields import ColumnName, ColumnNames, PositiveInt
+from tacit.records.synthesis.risk.attacks import SyntheticAttack, files_beside
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 
 #: Categories of a target that a model can be expected to tell apart.
 CATEGORIES = 50
 
 
 @register
-class TrainOnSynthetic(Measure):
+class TrainOnSynthetic(SyntheticAttack):
     """How well a model learnt from synthetic records predicts original ones, against a model learnt from original ones.
 
     Boosted trees predict the ``target`` from the other columns. One model learns from synthetic records, the other from
@@ -53,17 +54,12 @@ class TrainOnSynthetic(Measure):
     )
 
     family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    takes_control: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "higher"
-    random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"target": "income", "columns": ["sex", "age"]}
     column_fields = ("target", "columns")
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> Result:
-        beside = [other.original, *([other.control] if other.control is not None else [])]
-        shared = shared_columns(data, beside)
+        beside, shared = files_beside(data, other)
         target = self.target or next((c for c in other.original.sensitive if c in shared), None)
         if target is None:
             raise InputError(
@@ -156,7 +152,11 @@ def fit_and_ask(name: str, files: Files, x: Floats, y: Floats, test: Side, seed:
     if not len(told):
         return np.full(len(test), y.mean() if files.numeric[-1] else most_common(y))
     few: Ints = np.array(
-        [i for i, j in enumerate(told) if not files.numeric[j] and side_size(files, j) <= 200]
+        [
+            i
+            for i, j in enumerate(told)
+            if not files.numeric[j] and max(s.x[:, j].max(initial=0.0) for s in files.sides) < 200
+        ]
     )
     model = learner(
         max_iter=100,
@@ -167,8 +167,3 @@ def fit_and_ask(name: str, files: Files, x: Floats, y: Floats, test: Side, seed:
     with threads.threadpool_limits(1, user_api="openmp"):
         model.fit(x[:, told], y)
         return np.asarray(model.predict(test.x[:, told]))
-
-
-def side_size(files: Files, j: int) -> int:
-    """Return the number of codes of a column."""
-    return int(max(s.x[:, j].max(initial=0.0) for s in files.sides)) + 1

@@ -17,10 +17,11 @@ from tacit.data.margins import Totals, check_agreement, columns_of, describe, pl
 from tacit.data.microdata import Microdata
 from tacit.data.roles import Column
 from tacit.data.values import read_numeric_column
-from tacit.engine.codes import Coded, dense_ids
+from tacit.engine.codes import Coded
 from tacit.errors import Infeasible, InputError, LimitReached, RoleMissing, SdcError
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt
 from tacit.numerics.algebra import dot
+from tacit.records.samples.weights.design import cells_of
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.stats.margins import Curve, Fit, Margin, calibrate_ratios, can_meet, fit_proportionally
@@ -158,10 +159,7 @@ class Calibrate(Method):
 
     def fit_records(self, before: Floats, coded: Mapping[str, Coded]) -> tuple[Fit, Ints]:
         """Return the ratios of the cells of the margins' columns, and the cell of each record."""
-        of, n_cells = dense_ids([c.codes for c in coded.values()], [c.size for c in coded.values()])
-        first = np.full(n_cells, len(of), dtype=np.int64)
-        np.minimum.at(first, of, np.arange(len(of)))
-        cells = {c: Coded(v.codes[first], v.values) for c, v in coded.items()}
+        of, n_cells, cells = cells_of(coded)
         amount = np.bincount(of, weights=before, minlength=n_cells).astype(np.float64)
         margins = [place_totals(t, cells, amount > 0, "calibrate") for t in self.margins]
         return self.fit(amount, margins), of

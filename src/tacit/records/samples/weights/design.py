@@ -91,11 +91,16 @@ class Drawn:
         n = self.before.num_rows
         both = pa.concat_tables([self.before.select(names), self.after.select(names)])
         coded = {c: encode(both.column(c)) for c in names}
-        ids, size = dense_ids([c.codes for c in coded.values()], [c.size for c in coded.values()])
-        first = np.full(size, len(ids), dtype=np.int64)
-        np.minimum.at(first, ids, np.arange(len(ids)))
-        cells = {c: Coded(v.codes[first], v.values) for c, v in coded.items()}
+        ids, size, cells = cells_of(coded)
         return ids[:n], ids[n:], size, cells
+
+
+def cells_of(coded: Mapping[str, Coded]) -> tuple[Ints, int, dict[str, Coded]]:
+    """Return the cell of each record, the number of cells, and the columns coded by cell."""
+    ids, size = dense_ids([c.codes for c in coded.values()], [c.size for c in coded.values()])
+    first = np.full(size, len(ids), dtype=np.int64)
+    np.minimum.at(first, ids, np.arange(len(ids)))
+    return ids, size, {c: Coded(v.codes[first], v.values) for c, v in coded.items()}
 
 
 #: A formula gives the weights of the released records.

@@ -10,16 +10,34 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from scipy.special import ndtri
 
+from tacit.data.lined_up import shared_columns
+from tacit.data.microdata import Microdata
 from tacit.plot.chart import Chart
 from tacit.plot.lines import intervals
 from tacit.result import Result
+from tacit.spec import Companions, Measure
 
 #: Success rates of an attack that is no better than guessing tell nothing about the data.
 WEAK = "The attack did no better than guessing, so that it shows nothing: neither risk nor safety."
+
+
+class SyntheticAttack(Measure):
+    """A measure that sets synthetic records beside original ones and, where there are some, control records."""
+
+    compares: ClassVar[bool] = True
+    takes_control: ClassVar[bool] = True
+    random: ClassVar[bool] = True
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+
+
+def files_beside(data: Microdata, other: Companions) -> tuple[list[Microdata], tuple[str, ...]]:
+    """Return the original and the control records, and the columns that they share with the synthetic ones."""
+    beside = [other.original, *([other.control] if other.control is not None else [])]
+    return beside, shared_columns(data, beside)
 
 
 @dataclass(frozen=True)
@@ -94,7 +112,7 @@ def judge(
     more: Mapping[str, Any] | None = None,
 ) -> AttackResult:
     """Put the result of an attack together."""
-    over = excess(success, naive)
+    risk = over = excess(success, naive)
     numbers: dict[str, Any] = {
         "attacks": success.attacks,
         "successes": success.successes,
@@ -104,7 +122,6 @@ def judge(
         "success by guessing": naive.value,
         "success over guessing": over[0],
     }
-    risk = over
     if control is not None:
         risk = excess(success, control)
         numbers |= {

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
+from scipy import stats
 
 from tacit.arrays import Floats, Ints
 from tacit.context import Context
@@ -68,8 +69,7 @@ class DesignRisk(Measure):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no column to judge, or a size without numbers."""
-        found = super().faults(data)
-        if found:
+        if found := super().faults(data):
             return found
         column = self.judged(data)
         if column is None:
@@ -148,15 +148,8 @@ class DesignRisk(Measure):
 
 def modes(each: Ints) -> Ints:
     """Return the commonest code of each record over copies x records; of several the smallest."""
-    m, n = each.shape
-    ordered = np.sort(each, axis=0)
-    best, most = ordered[0].copy(), np.ones(n, dtype=np.int64)
-    run = np.ones(n, dtype=np.int64)
-    for i in range(1, m):
-        run = np.where(ordered[i] == ordered[i - 1], run + 1, 1)
-        better = run > most
-        best, most = np.where(better, ordered[i], best), np.where(better, run, most)
-    return best
+    found: Ints = stats.mode(each, axis=0).mode
+    return found
 
 
 def invert_categories(before: Floats, codes: Ints, after: Floats) -> float:

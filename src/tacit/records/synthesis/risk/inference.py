@@ -10,17 +10,23 @@ from pydantic import Field
 
 from tacit.arrays import Flags, Floats
 from tacit.context import Context
-from tacit.data.lined_up import Files, Side, line_up, nearest, pick, shared_columns
+from tacit.data.lined_up import Files, Side, line_up, nearest, pick
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError
 from tacit.fields import ColumnName, ColumnNames, PositiveInt, Probability
-from tacit.records.synthesis.risk.attacks import AttackResult, Rate, judge
+from tacit.records.synthesis.risk.attacks import (
+    AttackResult,
+    Rate,
+    SyntheticAttack,
+    files_beside,
+    judge,
+)
 from tacit.registry import register
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 
 
 @register
-class Inference(Measure):
+class Inference(SyntheticAttack):
     """How often a person's secret is that of the synthetic record nearest in what the attacker knows.
 
     The attacker knows the columns ``known`` of a person, takes the nearest synthetic record (Gower's distance) and its value
@@ -47,16 +53,11 @@ class Inference(Measure):
     )
     attacks: PositiveInt = Field(default=500, description="people attacked at most")
 
-    compares: ClassVar[bool] = True
-    takes_control: ClassVar[bool] = True
-    random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"secret": "income", "known": ["sex", "age"]}
     column_fields = ("secret", "known")
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> AttackResult:
-        beside = [other.original, *([other.control] if other.control is not None else [])]
-        shared = shared_columns(data, beside)
+        beside, shared = files_beside(data, other)
         secret = self.secret or next((c for c in other.original.sensitive if c in shared), None)
         if secret is None:
             raise InputError("inference needs a secret: name it, or declare a sensitive column")

@@ -10,17 +10,23 @@ from pydantic import Field, model_validator
 
 from tacit.arrays import Ints
 from tacit.context import Context
-from tacit.data.lined_up import Files, Side, line_up, nearest, pick, shared_columns
+from tacit.data.lined_up import Files, Side, line_up, nearest, pick
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError
 from tacit.fields import ColumnNames, PositiveInt
-from tacit.records.synthesis.risk.attacks import AttackResult, Rate, judge
+from tacit.records.synthesis.risk.attacks import (
+    AttackResult,
+    Rate,
+    SyntheticAttack,
+    files_beside,
+    judge,
+)
 from tacit.registry import register
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 
 
 @register
-class Linkability(Measure):
+class Linkability(SyntheticAttack):
     """How often two halves of a person's record lead to the same synthetic record.
 
     The attacker holds two files without names: one with the columns ``first``, the other with ``second``. For each person
@@ -45,10 +51,6 @@ class Linkability(Measure):
     neighbours: PositiveInt = Field(default=1, description="synthetic records looked up")
     attacks: PositiveInt = Field(default=500, description="people attacked at most")
 
-    compares: ClassVar[bool] = True
-    takes_control: ClassVar[bool] = True
-    random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"first": ["sex", "age"], "second": ["income", "job"]}
     column_fields = ("first", "second")
 
@@ -61,8 +63,7 @@ class Linkability(Measure):
         return self
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> AttackResult:
-        beside = [other.original, *([other.control] if other.control is not None else [])]
-        shared = shared_columns(data, beside)
+        beside, shared = files_beside(data, other)
         first, second = self.first or shared[::2], self.second or shared[1::2]
         if not first or not second:
             raise InputError("linkability needs at least two columns that the files share")

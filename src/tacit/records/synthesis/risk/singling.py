@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -12,12 +12,18 @@ from scipy.optimize import brentq
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
-from tacit.data.lined_up import Files, Side, line_up, shared_columns
+from tacit.data.lined_up import Files, Side, line_up
 from tacit.data.microdata import Microdata
 from tacit.fields import ColumnNames, PositiveInt
-from tacit.records.synthesis.risk.attacks import AttackResult, Rate, judge
+from tacit.records.synthesis.risk.attacks import (
+    AttackResult,
+    Rate,
+    SyntheticAttack,
+    files_beside,
+    judge,
+)
 from tacit.registry import register
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 
 #: Draws of a condition for each that is wanted.
 EFFORT = 30
@@ -28,7 +34,7 @@ DRAWS = 100
 
 
 @register
-class Singling(Measure):
+class Singling(SyntheticAttack):
     """How often a condition read off the synthetic records holds for exactly one original record.
 
     The attacker draws a synthetic record and some columns, and says: this value of a category, at least (or at most) this
@@ -55,14 +61,9 @@ class Singling(Measure):
     together: PositiveInt = Field(default=3, description="columns in one condition, at most")
     attacks: PositiveInt = Field(default=500, description="conditions tried")
 
-    compares: ClassVar[bool] = True
-    takes_control: ClassVar[bool] = True
-    random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
-
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> AttackResult:
-        beside = [other.original, *([other.control] if other.control is not None else [])]
-        columns = self.columns or shared_columns(data, beside)
+        beside, shared = files_beside(data, other)
+        columns = self.columns or shared
         files = line_up([data, *beside], columns, self.kind)
         synthetic, original = files.sides[:2]
         control = files.sides[2] if len(files.sides) > 2 else None

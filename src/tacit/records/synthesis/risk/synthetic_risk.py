@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Floats
 from tacit.context import Context
-from tacit.data.lined_up import Files, Side, line_up, nearest, pick, shared_columns
+from tacit.data.lined_up import Files, Side, line_up, nearest, pick
 from tacit.data.microdata import Microdata
 from tacit.fields import ColumnNames, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.synthesis.risk.attacks import Rate
+from tacit.records.synthesis.risk.attacks import Rate, SyntheticAttack, files_beside
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 
 
 @register
-class SyntheticRisk(Measure):
+class SyntheticRisk(SyntheticAttack):
     """Share of original uniques that synthetic records replicate, and how near records come to original ones.
 
     A record *replicates* an original one when it agrees with it on all ``columns`` (by default the keys). Counted are
@@ -53,14 +53,8 @@ class SyntheticRisk(Measure):
         default=2000, description="synthetic records whose distances are computed, at most"
     )
 
-    compares: ClassVar[bool] = True
-    takes_control: ClassVar[bool] = True
-    random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
-
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> SyntheticRiskResult:
-        beside = [other.original, *([other.control] if other.control is not None else [])]
-        shared = shared_columns(data, beside)
+        beside, shared = files_beside(data, other)
         keys = tuple(c for c in other.original.keys if c in shared)
         judged = self.columns or keys or shared
         files = line_up([data, *beside], tuple(dict.fromkeys([*judged, *shared])), self.kind)
@@ -128,10 +122,10 @@ def count_replicas(
 ) -> tuple[dict[str, Any], tuple[tuple[str, int], ...]]:
     """Return how many records replicate original ones, and by the size of the original class."""
     synthetic, original = (np.nan_to_num(s.x[:, at], nan=-1e300) for s in files.sides[:2])
-    ids, n = number_rows(np.vstack([original, synthetic]))
-    own, made = ids[: len(original)], ids[len(original) :]
-    size = np.bincount(own, minlength=n)
-    hit = np.bincount(made, minlength=n) > 0
+    kinds, ids = np.unique(np.vstack([original, synthetic]), axis=0, return_inverse=True)
+    own, made = np.split(ids.ravel(), [len(original)])
+    size = np.bincount(own, minlength=len(kinds))
+    hit = np.bincount(made, minlength=len(kinds)) > 0
     of = size[made]
     uniques = int((size == 1).sum())
     replicated = int(((size == 1) & hit).sum())
@@ -157,18 +151,6 @@ def count_replicas(
         for name, low, high in limits
     ]
     return numbers, tuple(counts)
-
-
-def number_rows(x: Floats) -> tuple[Ints, int]:
-    """Return a number for each record, equal for equal records, and how many there are."""
-    ids = np.zeros(len(x), dtype=np.int64)
-    size = 1
-    for column in x.T:
-        _, code = np.unique(column, return_inverse=True)
-        _, ids = np.unique(ids * (int(code.max(initial=0)) + 1) + code.ravel(), return_inverse=True)
-        ids = ids.ravel()
-        size = int(ids.max(initial=0)) + 1
-    return ids, size
 
 
 def explain(numbers: Mapping[str, Any], columns: tuple[str, ...]) -> str:

@@ -7,7 +7,6 @@ the scores of the columns left alone, and go back through the columns' own distr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +14,7 @@ import numpy as np
 from tacit.arrays import Floats, Ints
 from tacit.numerics.algebra import dot, eigh, pinvh
 from tacit.numerics.elementary import exp, ndtr, ndtri
-from tacit.records.synthesis.sequential.variables import Values, Variable
-
-Columns = Sequence[tuple[Variable, Values]]
+from tacit.records.synthesis.sequential.variables import Given, Values
 
 
 @dataclass(frozen=True)
@@ -91,9 +88,7 @@ class Copula:
     slope: Floats
     root: Floats
 
-    def draw(
-        self, given: Columns, n: int, *, smooth: bool, rng: np.random.Generator
-    ) -> list[Values]:
+    def draw(self, given: Given, n: int, *, smooth: bool, rng: np.random.Generator) -> list[Values]:
         """Return new values for n records with these columns left alone."""
         z = dot(rng.standard_normal((n, len(self.drawn))), self.root.T)
         if self.alone:
@@ -105,7 +100,7 @@ class Copula:
         ]
 
 
-def fit_copula(targets: Columns, given: Columns) -> Copula:
+def fit_copula(targets: Given, given: Given) -> Copula:
     """Return the copula of some columns given others."""
     drawn = tuple(margin_of(x) for _, x in targets)
     alone = tuple(margin_of(x) for _, x in given)

@@ -30,18 +30,10 @@ SWEEPS = 100
 
 @dataclass(frozen=True)
 class Binned:
-    """A column as the cells of a table.
+    """A column as the cells of a table: that of each record, and how many there are.
 
-    Attributes
-    ----------
-    cells
-        The cell of each record.
-    size
-        Number of cells.
-    edges
-        For numbers: limits of the cells of ordinary numbers, which come after those of the states.
-    order
-        For numbers: the donors' positions sorted by cell, from which values are drawn; None to draw evenly.
+    Cells of ordinary numbers, whose limits are ``edges``, come after those of the states. Numbers are those of
+    ``original`` records of the same cell; without these they are drawn evenly.
     """
 
     variable: Variable
@@ -142,8 +134,9 @@ def fit_margins(
     where = np.unravel_index(np.arange(n_cells), sizes)
     found = []
     for columns_of in margins:
-        group = flatten([where[j] for j in columns_of], [sizes[j] for j in columns_of])
-        own = flatten([columns[j].cells for j in columns_of], [sizes[j] for j in columns_of])
+        shape = [sizes[j] for j in columns_of]
+        group = np.ravel_multi_index([where[j] for j in columns_of], shape)
+        own = np.ravel_multi_index([columns[j].cells for j in columns_of], shape)
         total = np.bincount(own, minlength=int(group.max()) + 1).astype(np.float64)
         if rho is not None:
             total = np.maximum(Lattice.of(sigma, counts=True).protect(total, rng), 0.0)
@@ -158,11 +151,3 @@ def fit_margins(
 def noise_of_margins(k: int, rho: float) -> float:
     """Return the scale of the noise of k margins that spend rho together."""
     return amplitude_for_rho(math.sqrt(2 * k), rho)
-
-
-def flatten(codes: Sequence[Ints], sizes: Sequence[int]) -> Ints:
-    """Return several codes as one."""
-    out = np.zeros(len(codes[0]), dtype=np.int64)
-    for code, size in zip(codes, sizes, strict=True):
-        out = out * size + code
-    return out

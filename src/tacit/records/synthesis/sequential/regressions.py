@@ -6,8 +6,8 @@ N(b, V), then values (Mitra, Reiter 2006, section 3).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,12 +16,11 @@ from tacit.arrays import Floats, Ints
 from tacit.errors import Infeasible, InputError
 from tacit.numerics.algebra import dot, eigh
 from tacit.numerics.elementary import exp, expit, log, power, softmax
-from tacit.records.synthesis.sequential.variables import Values, Variable
+from tacit.records.synthesis.sequential.variables import Given, Values
 from tacit.stats.descent import find_least
 from tacit.stats.designs import polynomial
 from tacit.stats.regression import Fit, fit
 
-Given = Sequence[tuple[Variable, Values]]
 #: Categories of a predictor with a dummy of their own; rarer ones share one.
 LEVELS = 40
 #: Coefficients of a multinomial model at most: their covariance is a square of them.
@@ -43,16 +42,8 @@ FAINT = 1e-4
 class Design:
     """How predictors become columns: numbers as they are or as splines, dummies, and products of them.
 
-    Attributes
-    ----------
-    levels
-        For each predictor the dummy that each of its codes belongs to; 0 for none.
-    knots
-        For each predictor the knots of its spline; empty for none.
-    centre
-        For each predictor of numbers what stands for a missing one.
-    expand
-        All products up to a degree; None for none.
+    By predictor: the dummy (``levels``) that each of its codes belongs to, 0 for none; the ``knots`` of its spline, empty
+    for none; and what stands for a missing number (``centre``). ``expand`` makes all products up to a degree.
     """
 
     levels: tuple[Ints, ...]
@@ -103,12 +94,15 @@ def make_design(given: Given, *, degree: int, spline: bool) -> Design:
     if degree == 1 or spline or not given:
         return design
     x, groups = design.plain(given)
-    return Design(
-        design.levels,
-        design.knots,
-        design.centre,
-        polynomial(x, degree, groups) if len(x) else None,
-    )
+    return replace(design, expand=polynomial(x, degree, groups) if len(x) else None)
+
+
+def design_rows(given: Given, *, degree: int, spline: bool = False) -> tuple[Design, Floats]:
+    """Return the design and its columns; refused with nearly as many coefficients as records."""
+    design = make_design(given, degree=degree, spline=spline)
+    x = design.rows(given)
+    refuse_few(len(x), x.shape[1])
+    return design, x
 
 
 def rank_levels(counts: Ints, *, numeric: bool) -> Ints:
@@ -150,15 +144,26 @@ def spline_basis(x: Floats, knots: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class Fitted:
+    """A fitted regression."""
+
+    design: Design
+    fitted: Fit
+
+    def draw_line(self, given: Given, rng: np.random.Generator, ratio: float = 1.0) -> Floats:
+        """Return the linear predictor of records with coefficients drawn from their posterior."""
+        beta = draw_normal(self.fitted.coefficients, self.fitted.covariance * ratio, rng)
+        return np.asarray(beta[0] + dot(self.design.rows(given), beta[1:]))
+
+
+@dataclass(frozen=True)
+class Numbers(Fitted):
     """A linear or spline model of a number.
 
     The spline draws residuals of records with nearly the same fitted value, so that spread and skewness may change along
     the curve; ``fitted`` and ``residuals`` are sorted by it.
     """
 
-    design: Design
-    fitted: Fit
     kind: Literal["linear", "spline"]
     curve: Floats
     residuals: Floats
@@ -177,8 +182,7 @@ class Numbers:
         n, free = len(given[0][1]), max(self.fitted.n - self.fitted.rank, 1)
         # sigma^2 = RSS / chi2(n - p), b ~ N(b_hat, sigma^2 (X'X)^-1).
         ratio = free / rng.chisquare(free)
-        beta = draw_normal(self.fitted.coefficients, self.fitted.covariance * ratio, rng)
-        mean = beta[0] + dot(self.design.rows(given), beta[1:])
+        mean = self.draw_line(given, rng, ratio)
         if self.kind == "linear":
             noise = rng.standard_normal(n) * np.sqrt(self.fitted.dispersion * ratio)
         else:
@@ -191,9 +195,7 @@ def fit_numbers(
 ) -> Numbers:
     """Fit a linear or spline model to numbers."""
     assert target.numbers is not None
-    design = make_design(given, degree=degree, spline=kind == "spline")
-    x = design.rows(given)
-    refuse_few(len(x), x.shape[1])
+    design, x = design_rows(given, degree=degree, spline=kind == "spline")
     model = fit(x, target.numbers)
     order = np.argsort(model.fitted, kind="stable")
     left = (target.numbers - model.fitted)[order]
@@ -201,17 +203,14 @@ def fit_numbers(
 
 
 @dataclass(frozen=True)
-class Counts:
+class Counts(Fitted):
     """A Poisson model of a count, with a gamma factor where counts spread more than that."""
 
-    design: Design
-    fitted: Fit
     size: float
 
     def draw(self, given: Given, rng: np.random.Generator) -> Values:
         """Return new counts for records with these predictors."""
-        beta = draw_normal(self.fitted.coefficients, self.fitted.covariance, rng)
-        mean = exp(np.minimum(beta[0] + dot(self.design.rows(given), beta[1:]), 30.0))
+        mean = exp(np.minimum(self.draw_line(given, rng), 30.0))
         if np.isfinite(self.size):
             mean = mean * rng.gamma(self.size, 1.0 / self.size, len(mean))
         return Values(np.zeros(len(mean), dtype=np.int64), rng.poisson(mean).astype(np.float64))
@@ -225,33 +224,28 @@ def fit_counts(target: Values, given: Given, *, name: str, degree: int) -> Count
         raise InputError(
             f"synthesise: column {name!r} holds numbers that are no counts; use the method linear or cart"
         )
-    design = make_design(given, degree=degree, spline=False)
-    x = design.rows(given)
-    refuse_few(len(x), x.shape[1])
+    design, x = design_rows(given, degree=degree)
     model = fit(x, y, "poisson")
     mean = np.maximum(model.fitted, 1e-9)
     # Var = mu + mu^2 / size.
     excess = float(((y - mean) ** 2 - mean).sum())
     size = float((mean**2).sum()) / excess if excess > 0 else np.inf
     widened = model.covariance * max(float(((y - mean) ** 2 / mean).mean()), 1.0)
-    return Counts(design, with_covariance(model, widened), max(size, 1e-3))
+    return Counts(design, replace(model, covariance=widened), max(size, 1e-3))
 
 
 # -- categories ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Logit:
+class Logit(Fitted):
     """A logit model of two categories."""
 
-    design: Design
-    fitted: Fit
     pair: Ints
 
     def draw(self, given: Given, rng: np.random.Generator) -> Values:
         """Return new categories for records with these predictors."""
-        beta = draw_normal(self.fitted.coefficients, self.fitted.covariance, rng)
-        chance = expit(beta[0] + dot(self.design.rows(given), beta[1:]))
+        chance = expit(self.draw_line(given, rng))
         return Values(self.pair[(rng.random(len(chance)) < chance).astype(np.int64)])
 
 
@@ -264,13 +258,11 @@ def fit_logit(target: Values, given: Given, *, name: str, degree: int) -> Any:
         )
     if len(pair) < 2:
         return Constant(int(pair[0]) if len(pair) else 0)
-    design = make_design(given, degree=degree, spline=False)
-    x = design.rows(given)
-    refuse_few(len(x), x.shape[1])
+    design, x = design_rows(given, degree=degree)
     model = fit(x, (target.codes == pair[1]).astype(np.float64), "logit")
     # Of separated records the likelihood has no maximum, and the covariance no meaning: the draw is the fit.
     covariance = model.covariance * (not model.separated)
-    return Logit(design, with_covariance(model, covariance), pair)
+    return Logit(design, replace(model, covariance=covariance), pair)
 
 
 @dataclass(frozen=True)
@@ -295,7 +287,6 @@ class Multinomial:
     beta: Floats
     root: Floats
     classes: Ints
-    share: Floats = field(default_factory=lambda: np.zeros(0))
 
     def draw(self, given: Given, rng: np.random.Generator) -> Values:
         """Return new categories for records with these predictors."""
@@ -376,13 +367,6 @@ def draw_normal(mean: Floats, covariance: Floats, rng: np.random.Generator) -> F
     values, vectors = eigh((covariance + covariance.T) / 2)
     root = vectors * np.sqrt(np.clip(values, 0.0, None))
     return np.asarray(mean + dot(root, rng.standard_normal(len(mean))))
-
-
-def with_covariance(model: Fit, covariance: Floats) -> Fit:
-    """Return a fit with another covariance."""
-    from dataclasses import replace
-
-    return replace(model, covariance=covariance)
 
 
 def refuse_few(n: int, p: int) -> None:

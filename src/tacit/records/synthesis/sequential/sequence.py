@@ -22,16 +22,15 @@ from tacit.records.synthesis.sequential.regressions import (
     fit_numbers,
 )
 from tacit.records.synthesis.sequential.rules import add_up, holds
-from tacit.records.synthesis.sequential.strata import fit_strata
-from tacit.records.synthesis.sequential.trees import fit_leaves
-from tacit.records.synthesis.sequential.variables import Values, Variable, blank_copy
+from tacit.records.synthesis.sequential.trees import fit_leaves, fit_strata
+from tacit.records.synthesis.sequential.variables import Given, Values, Variable
 
 Way = Literal["cart", "logit", "multinomial", "linear", "spline", "count", "sample"]
-Given = list[tuple[Variable, Values]]
 State = dict[str, Values]
 T = TypeVar("T")
 Tick = Callable[[str, float | None], None]
 
+EVERYONE = slice(None)
 #: Draws until a value is within its range, or a record is a possible one.
 TRIES = 200
 #: Rounds of drawing whole records again that break a rule.
@@ -44,22 +43,10 @@ LONG = 20_000
 
 @dataclass(frozen=True)
 class Step:
-    """How one column is drawn.
+    """How one column is drawn: by what model (``way``), and given which columns.
 
-    Attributes
-    ----------
-    column, way, predictors
-        The column, its model, and the columns that it is drawn given.
-    shared
-        True when all members of a household have one value.
-    settings
-        The structural values of this column.
-    forbid
-        Rules that must not hold once this column is drawn.
-    limits
-        Its range.
-    parts
-        The columns of which it is the sum; then nothing is drawn.
+    All members of a household have one value where it is ``shared``. ``settings`` are its structural values, ``forbid``
+    rules that must not hold once it is drawn, ``limits`` its range. The sum of ``parts`` is not drawn.
     """
 
     column: str
@@ -78,13 +65,6 @@ class Homes:
 
     unit: Ints
     head: Ints
-
-    @property
-    def is_head(self) -> Flags:
-        """Return which records are heads."""
-        flags = np.zeros(len(self.unit), dtype=bool)
-        flags[self.head] = True
-        return flags
 
     @property
     def head_of(self) -> Ints:
@@ -106,22 +86,14 @@ class Options:
 class ColumnModel:
     """The model of a column: of its state where numbers may be missing, and of its value.
 
-    Attributes
-    ----------
-    spike
-        A number that many records share and no normal distribution knows, such as a wage of 0: one more state.
+    A ``spike`` is a number that many records share and no normal distribution knows, such as a wage of 0: one more state.
     """
 
     variable: Variable
     value: Any
-    state: Any = None
-    donors: Values | None = None
+    state: Any
+    donors: Values
     spike: float | None = None
-
-    def draw_any(self, n: int, rng: np.random.Generator) -> Values:
-        """Return values of any records: where a leaf knows only what cannot be."""
-        assert self.donors is not None
-        return self.donors.take(rng.integers(len(self.donors), size=n))
 
     def draw(self, given: Given, rng: np.random.Generator) -> Values:
         """Return new values for records with these predictors."""
@@ -186,10 +158,10 @@ class Chain:
         everyone = np.arange(len(self.original[step.column]))
         if self.homes is None:
             return {"all": everyone}
-        heads = self.homes.is_head
-        if step.shared:
-            return {"head": everyone[heads]}
-        return {"head": everyone[heads], "member": everyone[~heads]}
+        head = np.sort(self.homes.head)
+        return (
+            {"head": head} if step.shared else {"head": head, "member": np.delete(everyone, head)}
+        )
 
     def fit_column(
         self, step: Step, group: str, rows: Ints, rng: np.random.Generator
@@ -197,8 +169,7 @@ class Chain:
         """Fit the model of a column to some records."""
         variable = self.variables[step.column]
         given = self.given(step, group, self.original, rows)
-        target = self.original[step.column].take(rows)
-        donors = target
+        donors = target = self.original[step.column].take(rows)
         state = None
         spike = find_spike(target) if step.way in ("linear", "spline") else None
         codes = target.codes
@@ -211,9 +182,7 @@ class Chain:
             target = target.take(ordinary)
         if variable.numeric:
             target = Values(np.zeros(len(target), dtype=np.int64), target.numbers)
-        if not len(target):
-            return ColumnModel(variable, None, state, donors, spike)
-        value = self.fit_values(target, variable, given, step, rng)
+        value = self.fit_values(target, variable, given, step, rng) if len(target) else None
         return ColumnModel(variable, value, state, donors, spike)
 
     def fit_states(
@@ -237,13 +206,9 @@ class Chain:
             return fit_leaves(
                 target, variable.size, given, leaf=options.leaf, smooth=options.smooth, rng=rng
             )
-        if way == "logit":
-            return fit_logit(target, given, name=step.column, degree=options.degree)
-        if way == "multinomial":
-            return fit_multinomial(target, given, name=step.column, degree=options.degree)
-        if way == "count":
-            return fit_counts(target, given, name=step.column, degree=options.degree)
-        return fit_numbers(target, given, kind=way, degree=options.degree)
+        if way in ("linear", "spline"):
+            return fit_numbers(target, given, kind=way, degree=options.degree)
+        return NAMED[way](target, given, name=step.column, degree=options.degree)
 
     def given(self, step: Step, group: str, state: State, rows: Ints | slice) -> Given:
         """Return the predictors of some records; for members those of the head of the household as well."""
@@ -268,9 +233,10 @@ class Chain:
 
     def draw(self, rng: np.random.Generator, tick: Tick) -> State:
         """Return one copy: all columns, those synthesised drawn anew."""
-        state = dict(self.original)
+        state, zeros = dict(self.original), np.zeros(self.n, dtype=np.int64)
         for step in self.steps:
-            state[step.column] = blank_copy(self.original[step.column])
+            x = self.original[step.column]
+            state[step.column] = Values(zeros, None if x.numbers is None else np.zeros(self.n))
         self.fill(state, None, rng, tick)
         return state
 
@@ -330,7 +296,8 @@ class Chain:
             if attempt < TRIES // 2 or not step.forbid:
                 drawn = model.draw(self.given(step, group, state, todo), rng)
             else:
-                drawn = model.draw_any(len(todo), rng)
+                # Values of any records: a leaf may know only what cannot be.
+                drawn = model.donors.take(rng.integers(len(model.donors), size=len(todo)))
             drawn, wrong = self.bound(step, drawn, last=attempt == TRIES - 1)
             state[step.column] = state[step.column].put(todo, drawn)
             todo = todo[wrong | self.impossible(step, state, todo)]
@@ -354,29 +321,36 @@ class Chain:
 
     # -- rules -------------------------------------------------------------------------------------
 
-    def table(self, columns: Sequence[str], state: Mapping[str, Values], rows: Any) -> pa.Table:
-        """Return some columns of some records as Arrow."""
-        return pa.table({c: self.variables[c].restore(state[c].take(rows)) for c in columns})
+    def holds(self, rule: str, state: Mapping[str, Values], rows: Any = EVERYONE) -> Flags:
+        """Return in which of some records a rule holds."""
+        columns = {c: self.variables[c].restore(state[c].take(rows)) for c in columns_of(rule)}
+        return holds(rule, pa.table(columns))
+
+    def set_by_rules(
+        self, step: Step, state: Mapping[str, Values], rows: Any = EVERYONE
+    ) -> Iterator[tuple[Ints, Values]]:
+        """Yield which of some records have a value of the column set by a rule, and the values."""
+        for when, value in step.settings:
+            at = np.flatnonzero(self.holds(when, state, rows))
+            yield at, value_of(self.variables[step.column], value, len(at))
 
     def structural(self, step: Step, state: Mapping[str, Values]) -> Flags:
         """Return the records in which a rule sets the column."""
-        found = np.zeros(len(self.original[step.column]), dtype=bool)
-        for when, _ in step.settings:
-            found |= holds(when, self.table(columns_of(when), state, slice(None)))
+        found = np.zeros(self.n, dtype=bool)
+        for at, _ in self.set_by_rules(step, state):
+            found[at] = True
         return found
 
     def settle(self, step: Step, state: State) -> None:
         """Give the column the values that rules set."""
-        for when, value in step.settings:
-            at = np.flatnonzero(holds(when, self.table(columns_of(when), state, slice(None))))
-            one = value_of(self.variables[step.column], value, len(at))
-            state[step.column] = state[step.column].put(at, one)
+        for at, values in self.set_by_rules(step, state):
+            state[step.column] = state[step.column].put(at, values)
 
-    def impossible(self, step: Step, state: State, rows: Ints) -> Flags:
+    def impossible(self, step: Step, state: State, rows: Any) -> Flags:
         """Return which of some records are forbidden."""
-        found = np.zeros(len(rows), dtype=bool)
+        found = np.zeros(len(state[step.column].take(rows)), dtype=bool)
         for text in step.forbid:
-            found |= holds(text, self.table(columns_of(text), state, rows))
+            found |= self.holds(text, state, rows)
         return found
 
     def settle_all(self, state: State) -> None:
@@ -389,18 +363,15 @@ class Chain:
 
     def broken(self, state: State, rows: Ints | None) -> Ints:
         """Return which of some records, of all where none are named, break a rule or lie outside a range."""
-        at: Any = slice(None) if rows is None else rows
-        wrong = np.zeros(len(state[self.steps[0].column].take(at)), dtype=bool)
+        some: Any = EVERYONE if rows is None else rows
+        wrong = np.zeros(self.n if rows is None else len(rows), dtype=bool)
         for step in self.steps:
-            for when, value in step.settings:
-                ruled = np.flatnonzero(holds(when, self.table(columns_of(when), state, at)))
-                wanted = value_of(self.variables[step.column], value, len(ruled))
-                here = state[step.column].take(at).take(ruled)
-                wrong[ruled[here.keys() != wanted.keys()]] = True
-            for text in step.forbid:
-                wrong |= holds(text, self.table(columns_of(text), state, at))
+            here = state[step.column].take(some)
+            for at, wanted in self.set_by_rules(step, state, some):
+                wrong[at[here.take(at).keys() != wanted.keys()]] = True
+            wrong |= self.impossible(step, state, some)
             if step.column in self.ranges:
-                wrong |= outside(state[step.column].take(at), self.ranges[step.column])
+                wrong |= outside(here, self.ranges[step.column])
         found = np.flatnonzero(wrong)
         return found if rows is None else rows[found]
 
@@ -412,6 +383,14 @@ class Chain:
         decimals = [self.variables[p].decimals for p in step.parts]
         total = total if None in decimals else np.round(total, max(d or 0 for d in decimals)) + 0.0
         state[step.column] = Values(np.where(some, 0, 1).astype(np.int64), total)
+
+
+#: Models that name their column where they cannot be fitted to it.
+NAMED: Mapping[Way, Callable[..., Any]] = {
+    "logit": fit_logit,
+    "multinomial": fit_multinomial,
+    "count": fit_counts,
+}
 
 
 def find_spike(values: Values) -> float | None:

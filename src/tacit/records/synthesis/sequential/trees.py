@@ -1,4 +1,4 @@
-"""CART: a tree over the predictors, and for each new record a donor from the leaf that it falls into."""
+"""CART: a tree over the predictors, and for each new record a donor from the leaf, or the stratum, that it falls into."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import require
 from tacit.numerics.algebra import dot, eigh
 from tacit.numerics.elementary import power
-from tacit.records.synthesis.sequential.variables import Values, Variable
+from tacit.records.synthesis.sequential.variables import Given, Values, Variable
 
 #: Categories beyond which a tree splits by random signs of the categories rather than by the categories themselves.
 MANY = 40
@@ -24,27 +24,13 @@ ATOM = 20
 
 @dataclass(frozen=True)
 class Leaves:
-    """Donors sorted by leaf.
+    """Donors sorted by leaf of a fitted tree, which is None without predictors.
 
-    Attributes
-    ----------
-    tree
-        The fitted tree; None without predictors.
-    scores
-        For each predictor the number that stands for each of its codes.
-    donors
-        The donors' values, sorted by leaf.
-    start, count
-        Where each leaf begins and how many donors it has.
-    spread
-        Standard deviation of the noise with which numbers of a leaf are smoothed; None for none.
-    middle, shrink
-        Mean of each leaf, and the share of its distance from it that a smoothed number keeps: noise adds to the variance
-        what the share takes off it.
-    ends
-        Smallest and largest number of all donors; what smoothing carries beyond is reflected.
-    atom
-        For each donor, whether its number stays as it is.
+    ``scores`` has for each predictor the number that stands for each of its codes, ``start`` and ``count`` where each leaf
+    begins and how many donors it has. Numbers of a leaf are smoothed with noise of the standard deviation ``spread``
+    (None for none) but for those of an ``atom``; what that carries beyond the ``ends`` of all donors is reflected. A
+    smoothed number keeps the share ``shrink`` of its distance from the ``middle`` of its leaf: noise adds to the
+    variance what the share takes off it.
     """
 
     tree: Any
@@ -58,7 +44,7 @@ class Leaves:
     shrink: Floats
     ends: tuple[float, float]
 
-    def draw(self, given: Sequence[tuple[Variable, Values]], rng: np.random.Generator) -> Values:
+    def draw(self, given: Given, rng: np.random.Generator) -> Values:
         """Return new values for records with these predictors."""
         leaf = self.find(given)
         at = self.start[leaf] + np.floor(rng.random(len(leaf)) * self.count[leaf]).astype(np.int64)
@@ -74,7 +60,7 @@ class Leaves:
         moved = reflect(middle + share * (drawn.numbers - middle + noise), *self.ends)
         return Values(drawn.codes, np.where(self.atom[at], drawn.numbers, moved))
 
-    def find(self, given: Sequence[tuple[Variable, Values]]) -> Ints:
+    def find(self, given: Given) -> Ints:
         """Return the leaf of each record."""
         n = len(given[0][1])
         if self.tree is None:
@@ -86,7 +72,7 @@ class Leaves:
 def fit_leaves(
     target: Values,
     size: int,
-    given: Sequence[tuple[Variable, Values]],
+    given: Given,
     *,
     leaf: int,
     smooth: bool,
@@ -94,7 +80,7 @@ def fit_leaves(
 ) -> Leaves:
     """Return a tree of the target over its predictors, with the donors of each leaf."""
     n = len(target)
-    y = target.numbers if target.numbers is not None else None
+    y = target.numbers
     scores = tuple(score_codes(v, x, target, size) for v, x in given)
     tree = None
     leaves = np.zeros(n, dtype=np.int64)
@@ -169,18 +155,14 @@ def first_component(codes: Ints, n: int, target: Ints, size: int) -> Floats:
     return np.asarray(dot(centred, vectors[:, -1]))
 
 
-def predictors(
-    given: Sequence[tuple[Variable, Values]], scores: Sequence[Floats]
-) -> np.ndarray[Any, np.dtype[np.float32]]:
+def predictors(given: Given, scores: Sequence[Floats]) -> np.ndarray[Any, np.dtype[np.float32]]:
     """Return one column a predictor, in the precision in which trees split."""
     out = np.empty((len(given[0][1]), len(given)), dtype=np.float32)
-    for j, ((variable, values), score) in enumerate(zip(given, scores, strict=True)):
-        if variable.numeric:
-            assert values.numbers is not None
-            plain = np.where(values.codes == 0, values.numbers, score[values.codes])
-            out[:, j] = np.clip(plain, -1e37, 1e37)
-        else:
-            out[:, j] = np.clip(score[values.codes], -1e37, 1e37)
+    for j, ((_, values), score) in enumerate(zip(given, scores, strict=True)):
+        plain = score[values.codes]
+        if values.numbers is not None:
+            plain = np.where(values.codes == 0, values.numbers, plain)
+        out[:, j] = np.clip(plain, -1e37, 1e37)
     return out
 
 
@@ -217,3 +199,61 @@ def smoothing(
     spread = 0.9 * scale * power(some, -0.2)
     shrink = np.sqrt(square / np.maximum(square + spread**2, 1e-300))
     return spread, atom, mean, np.where(square > 0, shrink, 1.0)
+
+
+# -- without a tree: random draws within strata ----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Strata:
+    """Donors sorted by class.
+
+    ``names`` are the columns whose classes are the strata, ``seen`` the sorted values that each has in the original, and
+    ``classes`` the numbers of the classes, ascending. ``start`` and ``count`` say where each class begins and how many
+    donors it has; the last entry is the whole file.
+    """
+
+    names: tuple[str, ...]
+    seen: tuple[Floats, ...]
+    classes: Ints
+    donors: Values
+    start: Ints
+    count: Ints
+
+    def draw(self, given: Given, rng: np.random.Generator) -> Values:
+        """Return values of random donors of the same class; of the whole file where the class is new."""
+        number = number_classes(given, self.names, self.seen)
+        at = np.minimum(np.searchsorted(self.classes, number), len(self.classes) - 1)
+        at = np.where(self.classes[at] == number, at, len(self.classes))
+        place = self.start[at] + np.floor(rng.random(len(at)) * self.count[at]).astype(np.int64)
+        return self.donors.take(place)
+
+
+def fit_strata(target: Values, given: Given, within: Sequence[str]) -> Strata:
+    """Return the donors by class of some of the predictors."""
+    picked = [(v, x) for v, x in given if v.name in within]
+    names = tuple(dict.fromkeys(v.name for v, _ in picked))
+    seen = tuple(np.unique(x.keys()) for v, x in picked[: len(names)])
+    number = number_classes(given, names, seen)
+    order = np.argsort(number, kind="stable")
+    classes, start, count = np.unique(number[order], return_index=True, return_counts=True)
+    return Strata(
+        names,
+        seen,
+        classes,
+        target.take(order),
+        np.append(start, 0),
+        np.append(count, len(target)),
+    )
+
+
+def number_classes(given: Given, names: Sequence[str], seen: Sequence[Floats]) -> Ints:
+    """Return the number of each record's class; -1 where a value was never seen."""
+    number = np.zeros(len(given[0][1]), dtype=np.int64)
+    new = np.zeros(len(number), dtype=bool)
+    for name, known in zip(names, seen, strict=True):
+        values = next(x for v, x in given if v.name == name).keys()
+        at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+        new |= known[at] != values
+        number = number * (len(known) + 1) + at
+    return np.where(new, -1, number)

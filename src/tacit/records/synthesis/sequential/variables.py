@@ -7,7 +7,7 @@ declares to stand for a missing answer) and the number itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,17 +31,9 @@ MOST_CATEGORIES = 5_000
 class Variable:
     """What a column's codes mean.
 
-    Attributes
-    ----------
-    name, type
-        The column's name and Arrow type.
-    labels
-        For a categorical column its values in the order of their codes, a missing one as null; for numbers the values
-        behind the states 1, 2, ...
-    numeric
-        True for numbers.
-    decimals
-        For numbers: the decimals in which the column is written; None for a measurement with all digits.
+    ``labels`` are for a categorical column its values in the order of their codes, a missing one as null; for numbers the
+    values behind the states 1, 2, ... ``decimals`` are those in which numbers are written, None for a measurement with all
+    digits.
     """
 
     name: str
@@ -123,32 +115,41 @@ class Values:
         return np.where(self.codes == 0, self.numbers, -1e300 * self.codes)
 
 
+#: Predictors: what their codes mean, and their values.
+Given = Sequence[tuple[Variable, Values]]
+
+
 def read_variable(
     data: Microdata, name: str, column: pa.ChunkedArray, *, categorical: bool
 ) -> tuple[Variable, Values]:
     """Return a column as codes and numbers."""
     described = data.columns[name]
-    number = is_number(column.type) and not categorical and not is_labelled(column, described)
-    array = column.combine_chunks()
-    if not number:
+    if categorical or not is_number(column.type) or is_labelled(column, described):
         return read_categories(name, column)
-    numbers, known = as_floats(array, name)
+    return read_states(name, column, described.missing, decimals_of, unused=False)
+
+
+def read_states(
+    name: str,
+    column: pa.ChunkedArray,
+    missing: Iterable[Any],
+    decimals: Callable[[Floats], int | None],
+    *,
+    unused: bool,
+) -> tuple[Variable, Values]:
+    """Return a column of numbers with its states: missing, and the codes for it that occur, or all of them."""
+    numbers, known = as_floats(column.combine_chunks(), name)
     codes = np.where(known, 0, 1).astype(np.int64)
-    labels: list[Any] = [None]
-    for value in described.missing:
+    labels: list[Any] = []
+    for value in missing:
         stands = special(value, numbers, known)
-        if stands is not None and stands.any():
+        if stands is not None and (unused or stands.any()):
             labels.append(value)
-            codes[stands] = len(labels)
-    ordinary = numbers[codes == 0]
-    kept = pa.array(labels[1:]).cast(column.type) if len(labels) > 1 else pa.nulls(0, column.type)
-    variable = Variable(
-        name,
-        column.type,
-        pa.concat_arrays([pa.nulls(1, column.type), kept]),
-        True,
-        0 if not pa.types.is_floating(column.type) else decimals_of(ordinary),
-    )
+            codes[stands] = 1 + len(labels)
+    kept = pa.array(labels).cast(column.type) if labels else pa.nulls(0, column.type)
+    states = pa.concat_arrays([pa.nulls(1, column.type), kept])
+    digits = decimals(numbers[codes == 0]) if pa.types.is_floating(column.type) else 0
+    variable = Variable(name, column.type, states, True, digits)
     return variable, Values(codes, np.where(codes == 0, numbers, 0.0))
 
 
@@ -177,19 +178,7 @@ def read_public(
     """
     if listed:
         return read_listed(name, column, listed)
-    numbers, known = as_floats(column.combine_chunks(), name)
-    codes = np.where(known, 0, 1).astype(np.int64)
-    labels: list[Any] = []
-    for value in data.columns[name].missing:
-        stands = special(value, numbers, known)
-        if stands is not None:
-            labels.append(value)
-            codes[stands] = 1 + len(labels)
-    kept = pa.array(labels).cast(column.type) if labels else pa.nulls(0, column.type)
-    states = pa.concat_arrays([pa.nulls(1, column.type), kept])
-    whole = not pa.types.is_floating(column.type)
-    variable = Variable(name, column.type, states, True, 0 if whole else decimals)
-    return variable, Values(codes, np.where(codes == 0, numbers, 0.0))
+    return read_states(name, column, data.columns[name].missing, lambda _: decimals, unused=True)
 
 
 def read_listed(
@@ -257,17 +246,12 @@ def from_numbers(numbers: Floats, ordinary: Flags, kind: pa.DataType) -> pa.Arra
         return pa.array(numbers, mask=~ordinary).cast(kind, safe=False)
     whole = np.rint(np.where(ordinary, numbers, 0.0)).astype(np.int64)
     if pa.types.is_integer(kind):
-        low = 0 if str(kind).startswith("u") else -(2 ** (kind.bit_width - 1))
-        whole = np.clip(whole, low, whole_limit(kind))
+        signed = not str(kind).startswith("u")
+        low = -(2 ** (kind.bit_width - 1)) if signed else 0
+        whole = np.clip(whole, low, min(2 ** (kind.bit_width - signed) - 1, 2**63 - 1))
         return pa.array(whole, mask=~ordinary).cast(kind)
     plain = pa.int32() if kind.bit_width == 32 else pa.int64()
     return pa.array(whole, mask=~ordinary).cast(plain).cast(kind)
-
-
-def whole_limit(kind: pa.DataType) -> int:
-    """Return the largest whole number of a type, within 64 bits."""
-    signed = not str(kind).startswith("u")
-    return int(min(2 ** (kind.bit_width - signed) - 1, 2**63 - 1))
 
 
 def special(value: Any, numbers: Floats, known: Flags) -> Flags | None:
@@ -276,9 +260,3 @@ def special(value: Any, numbers: Floats, known: Flags) -> Flags | None:
         return np.asarray(known & (numbers == float(value)))
     except (TypeError, ValueError):
         return None
-
-
-def blank_copy(values: Values) -> Values:
-    """Return values of the same shape to be filled."""
-    zeros = np.zeros(len(values), dtype=np.int64)
-    return Values(zeros, None if values.numbers is None else np.zeros(len(values)))
