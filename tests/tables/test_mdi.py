@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 import tacit
 from tacit.errors import Infeasible, InputError
 from tacit.tables.adjust import ipf as _ipf
-from tacit.tables.adjust.adjust_mdi import Ground, movement_of
+from tacit.tables.adjust.adjust_mdi import movement_of
 from tacit.tables.adjust.directions import Slab, starts, votes
 from tacit.tables.adjust.ipf import CONVERGED, STUCK, Totals, fit_totals
 from tacit.tables.adjust.mdi import (
@@ -25,6 +25,7 @@ from tacit.tables.adjust.mdi import (
     random_information,
     random_search_size,
 )
+from tacit.tables.rounding.model import basis
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "psd01-mdi-cta"
 SMALL = json.loads((FIXTURES / "mdi_small.json").read_text())["cases"]
@@ -41,7 +42,7 @@ def table_of(case):
 
 
 def movement(table, margins="one_way", **more):
-    return movement_of(table, Ground.of(table), margins, **more)[0]
+    return movement_of(table, basis(table), margins, **more)[0]
 
 
 def random_table(seed, shape, share, *, low=0.1, high=0.5, mask=None):

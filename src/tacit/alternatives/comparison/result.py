@@ -21,7 +21,7 @@ from tacit.plot.maps.ru_map import ru_chart
 from tacit.records.generalisation.precision import ACCOUNTINGS
 from tacit.result import Result, format_number
 from tacit.spec import Measure
-from tacit.tables.compare.symbols import describe_symbol, symbol_order
+from tacit.tables.compare.measures import describe_symbol, symbol_order
 from tacit.tables.compare.table_comparison import TableComparison, TableComparisonResult
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,17 +42,11 @@ class Contributors:
         """Return how many of the largest contributions are kept."""
         return int(self.top.shape[1])
 
+    def map(self, change: Callable[[str, npt.NDArray[Any]], npt.NDArray[Any]]) -> Contributors:
+        """Return contributors of which every array that is there has been changed, by its name."""
+        held = vars(self).items()
+        return Contributors(**{n: None if a is None else change(n, a) for n, a in held})
+
     def take(self, cells: Ints) -> Contributors:
         """Return the contributors of some cells."""
-
-        def picked(a: Any) -> Any:
-            return None if a is None else a[cells]
-
-        return Contributors(
-            self.count[cells],
-            self.top[cells],
-            self.who[cells],
-            picked(self.weight),
-            picked(self.asked),
-            picked(self.waived),
-        )
+        return self.map(lambda _, array: array[cells])

@@ -40,6 +40,7 @@ CELLS = (
 )
 OPTIONAL = ("weight", "changed")
 PEOPLE = ("contributors", "holdings")
+PARTS = ("top", "who", "weight", "asked", "waived")
 #: Begins the names of columns that hold further facts of the cells.
 EXTRA = "extra_"
 
@@ -173,16 +174,11 @@ def is_plain(value: Any) -> bool:
 
 def action_from(entry: dict[str, Any]) -> Action:
     """Return one step of the history."""
-    claims = tuple(Claim.from_dict(c) for c in entry["claims"])
-    return Action(
-        entry["kind"],
-        entry["parameters"],
-        tuple(entry["techniques"]),
-        entry["details"],
-        claims,
-        entry["seconds"],
-        entry.get("private", {}),
-    )
+    made = {
+        "techniques": tuple(entry["techniques"]),
+        "claims": tuple(Claim.from_dict(c) for c in entry["claims"]),
+    }
+    return Action(**{**entry, **made})
 
 
 def cell_columns(table: Table) -> dict[str, Any]:
@@ -202,7 +198,7 @@ def cell_columns(table: Table) -> dict[str, Any]:
         if people is None:
             continue
         columns[f"{name}_count"] = np.ascontiguousarray(people.count)
-        for part in ("top", "who", "weight", "asked", "waived"):
+        for part in PARTS:
             array = getattr(people, part)
             if array is not None:
                 for i in range(people.t):
@@ -220,11 +216,4 @@ def people_from(columns: dict[str, Any], name: str, t: int) -> Contributors | No
             return None
         return np.stack([columns[f"{name}_{part}_{i}"] for i in range(t)], axis=1)
 
-    return Contributors(
-        columns[f"{name}_count"],
-        stacked("top"),
-        stacked("who"),
-        stacked("weight"),
-        stacked("asked"),
-        stacked("waived"),
-    )
+    return Contributors(columns[f"{name}_count"], *map(stacked, PARTS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -27,6 +28,7 @@ from tacit.tables.adjust.cta import (
 )
 from tacit.tables.adjust.programs import Adjustment, Clock
 from tacit.tables.adjust.whole import find_decimals, from_steps, in_steps, whole_deviations
+from tacit.tables.rounding.model import basis
 
 Cell = int | tuple[str | int, ...]
 Positive = Annotated[float, Field(gt=0)]
@@ -166,8 +168,7 @@ class Adjust(Method[Table]):
 
     def _model(self, table: Table) -> Model:
         """State the problem in units of a typical level."""
-        low, high, can_fall, can_rise = safe_values(table)
-        del low, high
+        _, _, can_fall, can_rise = safe_values(table)
         down, up = needs(table)
         unsafe = table.primary
         still = self.kept_cells(table)
@@ -335,34 +336,24 @@ class Adjust(Method[Table]):
         }
 
 
+@dataclass(frozen=True, eq=False)
 class Model:
     """The problem, the cells of its columns, and the unit of its deviations."""
 
-    def __init__(self, problem: Adjustment, cells: Ints, scale: float) -> None:
-        self.problem = problem
-        self.cells = cells
-        self.scale = scale
+    problem: Adjustment
+    cells: Ints
+    scale: float
 
     def published(self, table: Table, z: Floats, decimals: int | None) -> Floats:
         """Return the adjusted cells, with sums that hold to the last digit; ``z`` in steps of the decimals."""
+        cells = basis(table)
         moved = np.zeros(len(table))
         moved[self.cells] = z
         if decimals is None:
-            return sum_up(table, np.clip(table.value + moved, table.lower, table.upper))
+            values = np.clip(table.value + moved, table.lower, table.upper)
+            return cells.expand(values[cells.free])
         steps = np.rint(in_steps(table.value, decimals)) + moved
-        return from_steps(np.rint(sum_up(table, steps)), decimals)
-
-
-def sum_up(table: Table, values: Floats) -> Floats:
-    """Return all cells from those that the others are sums of."""
-    from tacit.data.cells.relations import roll_up
-    from tacit.tables.rounding.model import basis
-
-    free, expansion, _ = basis(table)
-    if expansion is not None:
-        return np.asarray(expansion @ values[free])
-    shape = [len(d.leaves) for d in table.dimensions]
-    return roll_up(values[free].reshape(shape), table.dimensions).ravel()
+        return from_steps(np.rint(cells.expand(steps[cells.free])), decimals)
 
 
 def standard_errors(table: Table) -> Floats:

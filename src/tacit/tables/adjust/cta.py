@@ -25,6 +25,7 @@ from tacit.data.table import Table
 from tacit.errors import Infeasible
 from tacit.numerics.algebra import dot
 from tacit.solve import Highs, LinearModel
+from tacit.tables.adjust.claims import additive_claim, claim_on
 from tacit.tables.adjust.programs import (
     Absolute,
     Adjustment,
@@ -82,14 +83,12 @@ def safe_values(table: Table) -> tuple[Floats, Floats, Flags, Flags]:
 
 def adjusted_claims(result: Table) -> Iterable[Claim]:
     """Return what an adjustment guarantees."""
-    about = result.names or ("equations",)
-    yield Claim("additive", {}, "all published cells", about)
-    yield Claim(
+    yield additive_claim(result)
+    yield claim_on(
+        result,
         "moved-far-enough",
-        {},
-        "all unsafe cells",
-        about,
-        ("outsiders do not know which cells were moved to which side",),
+        cells="all unsafe cells",
+        assumptions=("outsiders do not know which cells were moved to which side",),
     )
 
 
@@ -187,6 +186,13 @@ class Adjusted:
     status: str
     facts: dict[str, Any]
 
+    @classmethod
+    def of(cls, best: Point, bound: float, gap: float, **facts: Any) -> Adjusted:
+        """Return the best point with whether it is proven."""
+        bound = min(bound, best.value)
+        proven = best.value - bound <= max(gap * abs(best.value), 1e-9) * 1.01
+        return cls(best, bound, "optimal" if proven else "feasible", facts)
+
 
 def adjust_table(
     a: Adjustment, *, square: bool, exact: bool, clock: Clock, gap: float
@@ -220,15 +226,7 @@ def adjust_absolute(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adj
                 flips += more
     if not np.isfinite(best.value):
         return Adjusted(best, bound, "unknown", {})
-    bound = min(bound, best.value)
-    facts = {"first": first, "after_flips": searched, "flips": flips}
-    return Adjusted(best, bound, state(best.value, bound, gap), facts)
-
-
-def solve_relaxed_bound(a: Adjustment) -> float:
-    """Return the bound of the linear relaxation."""
-    found = Relaxation(a).lp.solve()
-    return found.value if found.state == "optimal" else 0.0
+    return Adjusted.of(best, bound, gap, first=first, after_flips=searched, flips=flips)
 
 
 def adjust_squares(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adjusted | None:
@@ -256,9 +254,7 @@ def adjust_squares(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adju
         found, bound = program.branch(best, clock, gap)
         if found is not None and found.value <= best.value:
             best = found
-    bound = min(bound, best.value)
-    facts = {"first": first, "after_flips": searched, "flips": flips}
-    return Adjusted(best, bound, state(best.value, bound, gap), facts)
+    return Adjusted.of(best, bound, gap, first=first, after_flips=searched, flips=flips)
 
 
 def fallback(a: Adjustment, program: Squares, clock: Clock) -> Adjusted | None:
@@ -266,44 +262,36 @@ def fallback(a: Adjustment, program: Squares, clock: Clock) -> Adjusted | None:
     linear = adjust_absolute(a, True, clock, 0.5)
     if linear is None:
         return None
-    point = program.solve(linear.point.up)
+    up, z = linear.point.up, linear.point.z
+    point = program.solve(up)
     if not np.isfinite(point.value):
-        z = linear.point.z
-        point = Point(linear.point.up, a.norm(z, square=True), z, np.zeros(a.n))
+        point = Point(up, a.norm(z, square=True), z, np.zeros(a.n))
     return Adjusted(point, 0.0, "feasible", {})
-
-
-def state(value: float, bound: float, gap: float) -> str:
-    """Return whether the value is proven."""
-    return "optimal" if value - bound <= max(gap * abs(value), 1e-9) * 1.01 else "feasible"
 
 
 def find_blocking_levels(a: Adjustment, seconds: float) -> Ints:
     """Return the places in ``unsafe`` of cells whose levels stand in the way, by an elastic program."""
     n, k, s = a.n, len(a.unsafe), a.unsafe
-    reach = 10.0 * float((a.up + a.down).sum())
+    m, reach = a.matrix.shape[0], a.far
     high, low = np.minimum(a.high, reach), np.maximum(a.low, -reach)
     # Columns: z, b, shortfall; low (1 - b) + up b - short <= z <= - down (1 - b) + high b + short.
-    own = sparse.csr_array((np.ones(k), (np.arange(k), s)), shape=(k, n))
-    eye = sparse.eye_array(k, format="csr")
-    none = sparse.csr_array((a.matrix.shape[0], 2 * k))
-    rows = sparse.vstack(
+    own, eye = a.picked, sparse.eye_array(k, format="csr")
+    rows = sparse.block_array(
         [
-            sparse.hstack([a.matrix, none]),
-            sparse.hstack([own, sparse.diags_array(low[s] - a.up), eye]),
-            sparse.hstack([own, sparse.diags_array(-a.down - high[s]), -eye]),
+            [a.matrix, None, None],
+            [own, sparse.diags_array(low[s] - a.up), eye],
+            [own, sparse.diags_array(-a.down - high[s]), -eye],
         ],
         format="csc",
     )
-    m = a.matrix.shape[0]
     found = Highs(
         LinearModel.of(
-            np.concatenate([np.zeros(n + k), np.ones(k)]),
+            np.r_[np.zeros(n + k), np.ones(k)],
             rows,
-            np.concatenate([np.zeros(m), low[s], np.full(k, -np.inf)]),
-            np.concatenate([np.zeros(m), np.full(k, np.inf), -a.down]),
-            np.concatenate([low, np.where(a.can_fall, 0.0, 1.0), np.zeros(k)]),
-            np.concatenate([high, np.where(a.can_rise, 1.0, 0.0), np.full(k, np.inf)]),
+            np.r_[np.zeros(m), low[s], np.full(k, -np.inf)],
+            np.r_[np.zeros(m), np.full(k, np.inf), -a.down],
+            np.r_[low, np.where(a.can_fall, 0.0, 1.0), np.zeros(k)],
+            np.r_[high, np.where(a.can_rise, 1.0, 0.0), np.full(k, np.inf)],
             integer=np.repeat([False, True, False], [n, k, k]),
         )
     ).solve(time_limit=seconds, gap=0.01)

@@ -11,9 +11,7 @@ import numpy.typing as npt
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.numerics.elementary import log
-from tacit.tables.adjust.ipf import (
-    Totals,
-)
+from tacit.tables.adjust.ipf import Totals
 
 TieRule = Literal["smaller_entropy_change", "printed", "kl", "evaluate_both"]
 
@@ -143,15 +141,18 @@ class Slab:
         kept = np.maximum(left, 0.0)
         return np.where(left < -scale, np.inf, own + xlogx(kept, np.full_like(kept, self.rest)))
 
+    def cheapest(self, cost: Floats, moved: Floats) -> int:
+        """Return the choice of least cost; where all are impossible, that whose sum is nearest."""
+        return int(np.argmin(cost if np.isfinite(cost).any() else np.abs(self.whole - moved)))
+
     def enumerate_choices(self) -> Flags:
         """Return the best of all choices."""
         moved, own = np.zeros(1), np.zeros(1)
         for i in range(len(self.low)):
             moved = np.concatenate([moved + self.low[i], moved + self.high[i]])
             own = np.concatenate([own + self.below[i], own + self.above[i]])
-        cost = self.cost(moved, own)
-        best = np.argmin(cost) if np.isfinite(cost).any() else np.argmin(np.abs(self.whole - moved))
-        return (int(best) >> np.arange(len(self.low)) & 1).astype(bool)
+        best = self.cheapest(self.cost(moved, own), moved)
+        return (best >> np.arange(len(self.low)) & 1).astype(bool)
 
     def sweep_choices(self) -> Flags:
         """Return the best Lagrangian choice, improved by flips.
@@ -164,9 +165,7 @@ class Slab:
         moved = self.low.sum() + np.cumsum(np.append(0.0, (self.high - self.low)[order]))
         own = self.below.sum() + np.cumsum(np.append(0.0, (self.above - self.below)[order]))
         cost = self.cost(moved, own)
-        count = int(
-            np.argmin(cost) if np.isfinite(cost).any() else np.argmin(np.abs(self.whole - moved))
-        )
+        count = self.cheapest(cost, moved)
         up = np.zeros(len(self.low), dtype=bool)
         up[order[:count]] = True
         return self.flip_cells(up, float(cost[count]))

@@ -84,44 +84,48 @@ def solve_in_steps(
     """Return the whole deviations nearest to a centre, with given directions of unsafe cells or any."""
     n, m, s = problem.n, problem.matrix.shape[0], problem.unsafe
     k = len(s)
-    rise = np.ceil(problem.up * scale - ROUNDING * np.maximum(1, problem.up * scale))
-    fall = np.ceil(problem.down * scale - ROUNDING * np.maximum(1, problem.down * scale))
+    rise, fall = round_up(problem.up * scale), round_up(problem.down * scale)
     is_cell = np.arange(n) < cells
     far = FAR * max(1.0, float(rise.sum() + fall.sum()))
     low, high = np.maximum(problem.low * scale, -far), np.minimum(problem.high * scale, far)
-    low = np.where(is_cell, np.ceil(low - ROUNDING * np.maximum(1, np.abs(low))), low)
-    high = np.where(is_cell, np.floor(high + ROUNDING * np.maximum(1, np.abs(high))), high)
+    low = np.where(is_cell, round_up(low), low)
+    high = np.where(is_cell, -round_up(-high), high)
     can_rise, can_fall = problem.can_rise & (rise <= high[s]), problem.can_fall & (-fall >= low[s])
     if up is not None:
         can_rise, can_fall = can_rise & up, can_fall & ~up
     if (low > high).any() or not (can_rise | can_fall).all():
         return None
-    eye, pick = sparse.eye_array(n), sparse.csr_array((np.ones(k), (np.arange(k), s)), shape=(k, n))
-    blank, none = sparse.csr_array((k, n)), sparse.csr_array((n, k))
-    rows = sparse.vstack(
+    eye, pick = sparse.eye_array(n), problem.picked
+    rows = sparse.block_array(
         [
-            sparse.hstack([problem.matrix, sparse.csr_array((m, n + k))]),
-            sparse.hstack([eye, -eye, none]),
-            sparse.hstack([eye, eye, none]),
+            [problem.matrix, None, None],
+            [eye, -eye, None],
+            [eye, eye, None],
             # A cell that goes up (1) has moved by its level, and one that goes down (0) as well.
-            sparse.hstack([pick, blank, sparse.diags_array(low[s] - rise)]),
-            sparse.hstack([pick, blank, sparse.diags_array(-fall - high[s])]),
-        ]
+            [pick, None, sparse.diags_array(low[s] - rise)],
+            [pick, None, sparse.diags_array(-fall - high[s])],
+        ],
+        format="csr",
     )
     endless = np.full(n, np.inf)
     program = LinearModel.of(
-        np.concatenate([np.zeros(n), problem.weight, np.zeros(k)]),
-        sparse.csr_array(rows),
-        np.concatenate([np.zeros(m), -endless, centre, low[s], np.full(k, -np.inf)]),
-        np.concatenate([np.zeros(m), centre, endless, np.full(k, np.inf), -fall]),
-        np.concatenate([low, np.zeros(n), (~can_fall).astype(float)]),
-        np.concatenate([high, endless, can_rise.astype(float)]),
-        integer=np.concatenate([is_cell, np.zeros(n, dtype=bool), np.ones(k, dtype=bool)]),
+        np.r_[np.zeros(n), problem.weight, np.zeros(k)],
+        rows,
+        np.r_[np.zeros(m), -endless, centre, low[s], np.full(k, -np.inf)],
+        np.r_[np.zeros(m), centre, endless, np.full(k, np.inf), -fall],
+        np.r_[low, np.zeros(n), ~can_fall],
+        np.r_[high, endless, can_rise],
+        integer=np.r_[is_cell, np.zeros(n, dtype=bool), np.ones(k, dtype=bool)],
     )
     found = Highs(program).solve(
         time_limit=max(LEAST_SECONDS, clock.left()), gap=1e-6, should_stop=clock.should_stop
     )
     return None if found.x is None else np.rint(found.x[:cells])
+
+
+def round_up(steps: Floats) -> Floats:
+    """Return steps rounded up, but for rounding errors."""
+    return np.ceil(steps - ROUNDING * np.maximum(1, np.abs(steps)))
 
 
 def no_whole_numbers() -> LimitReached:

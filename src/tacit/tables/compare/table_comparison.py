@@ -18,7 +18,6 @@ from tacit.errors import InputError, SdcError
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
-from tacit.tables.compare.distances import Zeros
 from tacit.tables.compare.distributions import (
     Distributions,
     as_cells,
@@ -32,10 +31,18 @@ from tacit.tables.compare.entries import (
     entries_of_records,
     entries_of_table,
 )
+from tacit.tables.compare.formulas import Zeros
 from tacit.tables.compare.impute import Rule
 from tacit.tables.compare.layout import names_of
-from tacit.tables.compare.measures import LOSSES, RISKS, Measured, Settings, measure
-from tacit.tables.compare.symbols import describe_symbol, symbol_order
+from tacit.tables.compare.measures import (
+    LOSSES,
+    RISKS,
+    Measured,
+    Settings,
+    describe_symbol,
+    measure,
+    symbol_order,
+)
 
 #: Names that no version can have.
 ORIGINAL, POPULATION = "", "\0population"

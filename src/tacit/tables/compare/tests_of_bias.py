@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tacit.arrays import Floats
 from tacit.errors import InputError
-from tacit.tables.compare.ranks import midranks
+from tacit.tables.compare.formulas import midranks
 
 #: Up to this many differences without ties the signed rank test is exact.
 EXACT = 50

@@ -19,10 +19,11 @@ from tacit.fields import NaturalInt, PositiveFloat, PositiveInt, Secret
 from tacit.io.p_tables import PTable, read_ptable
 from tacit.registry import register
 from tacit.spec import Method, Where
+from tacit.tables.adjust.claims import claim_on
 from tacit.tables.noise import ptable as _ptable
 from tacit.tables.noise.cell_keys import digits_of, rotate_digits
 from tacit.tables.noise.cell_noise import Scaling, contributions, magnitude_changes
-from tacit.tables.rounding.model import basis, roll_up_ground
+from tacit.tables.rounding.model import basis
 
 Share = Annotated[float, Field(gt=0, le=1)]
 
@@ -168,13 +169,8 @@ class CellKey(Method[Table]):
 
     def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
         del table
-        yield Claim(
-            "cell-keys",
-            {},
-            "all cells",
-            result.names or ("equations",),
-            ("record keys and perturbation table stay secret",),
-        )
+        secret = ("record keys and perturbation table stay secret",)
+        yield claim_on(result, "cell-keys", cells="all cells", assumptions=secret)
 
     # -- keys ------------------------------------------------------------------------------------------
 
@@ -313,14 +309,10 @@ def is_weighted(table: Table) -> bool:
 
 def draw_keys(table: Table, rng: np.random.Generator) -> Floats:
     """Draw a key for every ground cell that is not empty, and add them up for the others."""
-    free, expansion, _ = basis(table)
-    units = rng.integers(0, 10**DRAWN, len(free))
-    units[table.empty[free]] = 0
-    if expansion is None:
-        sums = roll_up_ground(table, units)
-    else:
-        sums = np.rint(expansion @ units).astype(np.int64)
-    return np.asarray((sums % 10**DRAWN) / 10.0**DRAWN)
+    cells = basis(table)
+    units = rng.integers(0, 10**DRAWN, len(cells.free))
+    units[table.empty[cells.free]] = 0
+    return np.asarray((cells.spread(units) % 10**DRAWN) / 10.0**DRAWN)
 
 
 def require_sound(table: PTable, *, counts: bool) -> None:

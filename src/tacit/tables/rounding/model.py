@@ -32,15 +32,47 @@ CLOSE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Basis:
+    """Which cells of a table decide, and how all others follow from them.
+
+    Attributes
+    ----------
+    free
+        Positions of the cells that are decided on.
+    expansion
+        Cells x free cells, for tables that are no product; None for a product.
+    extra
+        Relations between free cells that hold on top of the sums (rows x free cells).
+    """
+
+    table: Table
+    free: Ints
+    expansion: sparse.csr_array | None
+    extra: sparse.csr_array
+
+    def expand(self, values: npt.ArrayLike) -> Floats:
+        """Return every cell from values of the free ones."""
+        if self.expansion is not None:
+            return np.asarray(self.expansion @ np.asarray(values))
+        shape = [len(d.leaves) for d in self.table.dimensions]
+        ground = np.asarray(values, dtype=np.float64).reshape(shape)
+        return roll_up(ground, self.table.dimensions).ravel()
+
+    def spread(self, steps: npt.ArrayLike) -> Ints:
+        """Return every cell, in whole numbers, from those of the free ones."""
+        return np.rint(self.expand(steps)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Model(Basis):
     """Everything the solvers need; arrays over all cells unless said otherwise.
 
     Attributes
     ----------
-    table, base
-        What is rounded, to multiples of what.
-    free, margin
-        Positions of the cells that are decided on, and of all others, which follow from them.
+    base
+        To multiples of what is rounded.
+    margin
+        Positions of the cells that follow from the free ones.
     start
         The value in bases that every cell has when every free cell stands at its floor.
     low, high
@@ -52,15 +84,9 @@ class Model:
     cost, unit
         What the step from floor to ceiling costs in the secondary objective, and every step further
         away (0 for totals unless they count as well).
-    expansion
-        Cells x free cells, for tables that are no product; None for a product.
-    extra
-        Relations between free cells that hold on top of the sums (rows x free cells).
     """
 
-    table: Table
     base: float
-    free: Ints
     margin: Ints
     start: Ints
     low: Ints
@@ -69,8 +95,6 @@ class Model:
     floor: Ints
     cost: Floats
     unit: Floats
-    expansion: sparse.csr_array | None
-    extra: sparse.csr_array
     exact: bool
 
     @functools.cached_property
@@ -87,13 +111,6 @@ class Model:
     def right(self) -> Ints:
         """Return what the extra relations ask of the steps."""
         return -np.rint(self.extra @ self.start[self.free]).astype(np.int64)
-
-    def spread(self, steps: npt.ArrayLike) -> Ints:
-        """Return the steps of every cell from those of the free cells."""
-        x = np.asarray(steps)
-        if self.expansion is not None:
-            return np.rint(self.expansion @ x).astype(np.int64)
-        return roll_up_ground(self.table, x)
 
     def values(self, steps: npt.ArrayLike) -> Floats:
         """Return the rounded table for steps of the free cells."""
@@ -146,35 +163,28 @@ def model_of(
         When the levels of a cell cannot be met with this base, naming cells.
     """
     floors, ceilings, residual, exact = multiples(table.value, base)
-    free, expansion, extra = basis(table)
-    margin = np.setdiff1d(np.arange(len(table)), free, assume_unique=True)
-    if expansion is None:
-        start = roll_up_ground(table, floors[free])
-    else:
-        start = np.rint(expansion @ floors[free]).astype(np.int64)
+    cells = basis(table)
+    margin = np.setdiff1d(np.arange(len(table)), cells.free, assume_unique=True)
+    start = cells.spread(floors[cells.free])
     low, high = floors - start, ceilings - start
-    widen(low, high, floors, residual, free, max_shift=max_shift, free_zeros=free_zeros)
+    widen(low, high, floors, residual, cells.free, max_shift=max_shift, free_zeros=free_zeros)
     if protection:
         protect(table, base, low, high, start, max_shift, exact=exact)
     cost, unit = costs(table, base, residual, secondary, rng)
     if not count_totals:
         cost[margin] = unit[margin] = 0.0
-    floor = floors - start
     return Model(
-        table,
-        base,
-        free,
-        margin,
-        start,
-        low,
-        high,
-        residual,
-        floor,
-        cost,
-        unit,
-        expansion,
-        extra,
-        exact,
+        **vars(cells),
+        base=base,
+        margin=margin,
+        start=start,
+        low=low,
+        high=high,
+        residual=residual,
+        floor=floors - start,
+        cost=cost,
+        unit=unit,
+        exact=exact,
     )
 
 
@@ -200,13 +210,6 @@ def multiples(value: Floats, base: float) -> tuple[Ints, Ints, Floats, bool]:
     floors = np.where(even, near, np.floor(share)).astype(np.int64)
     left = np.where(even, 0.0, value - floors * base)
     return floors, floors + ~even, left, False
-
-
-def roll_up_ground(table: Table, ground: npt.ArrayLike) -> Ints:
-    """Return every cell of a product table from its ground cells, in whole numbers."""
-    shape = [len(d.leaves) for d in table.dimensions]
-    array = roll_up(np.asarray(ground, dtype=np.float64).reshape(shape), table.dimensions)
-    return np.rint(array.ravel()).astype(np.int64)
 
 
 def widen(
@@ -247,8 +250,7 @@ def protect(
     at = np.flatnonzero(table.primary)
     value = table.value[at]
     reach = base * np.where(table.ground[at], max_shift, 1) - (1.0 if exact else 0.0)
-    down = np.minimum(table.lower_level[at], np.maximum(value - table.lower[at], 0.0))
-    up = np.minimum(table.upper_level[at], np.maximum(table.upper[at] - value, 0.0))
+    down, up = levels_within_bounds(table, at)
     least = np.ceil((value + up - reach) / base - CLOSE).astype(np.int64) - start[at]
     most = np.floor((value - down + reach) / base + CLOSE).astype(np.int64) - start[at]
     low[at], high[at] = np.maximum(low[at], least), np.minimum(high[at], most)
@@ -259,6 +261,13 @@ def protect(
             f"{len(short):,} unsafe cells cannot reach their protection levels when rounded to base "
             f"{base:g} ({listed}): take a larger base or max_shift"
         )
+
+
+def levels_within_bounds(table: Table, at: Ints) -> tuple[Floats, Floats]:
+    """Return the levels of some cells below and above, as far as their bounds leave room."""
+    value = table.value[at]
+    down = np.minimum(table.lower_level[at], np.maximum(value - table.lower[at], 0.0))
+    return down, np.minimum(table.upper_level[at], np.maximum(table.upper[at] - value, 0.0))
 
 
 def costs(
@@ -288,7 +297,7 @@ def costs(
 # -- which cells decide -----------------------------------------------------------------------------
 
 
-def basis(table: Table) -> tuple[Ints, sparse.csr_array | None, sparse.csr_array]:
+def basis(table: Table) -> Basis:
     """Return the free cells, every cell as a sum of them, and the relations that are left over.
 
     In a product table the ground cells determine all others. Elsewhere cells are taken one relation
@@ -296,12 +305,12 @@ def basis(table: Table) -> tuple[Ints, sparse.csr_array | None, sparse.csr_array
     """
     if table.is_product:
         free = np.flatnonzero(table.ground)
-        return free, None, sparse.csr_array((0, len(free)))
+        return Basis(table, free, None, sparse.csr_array((0, len(free))))
     m = orient_relations(table.equations)
     known = np.ones(len(table), dtype=bool)
     entries = m.tocoo()
     known[entries.coords[1][entries.data < 0]] = False
-    return expand_free_cells(m, known)
+    return Basis(table, *expand_free_cells(m, known))
 
 
 def orient_relations(matrix: sparse.csr_array) -> sparse.csr_array:
