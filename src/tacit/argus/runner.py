@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -178,21 +179,17 @@ def run_batch(
     return BatchResult(tables, tuple(job.log), tuple(files), tuple(done))
 
 
-class named:  # noqa: N801
-    """Gives errors the line and command where they happened."""
-
-    def __init__(self, command: Command, name: str) -> None:
-        self.where = f"{name!r}, line {command.line}, <{command.name}>"
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if not isinstance(error, SdcError) or isinstance(error, Cancelled):
-            return
+@contextmanager
+def named(command: Command, name: str) -> Iterator[None]:
+    """Give errors the line and command where they happened."""
+    try:
+        yield
+    except Cancelled:
+        raise
+    except SdcError as error:
         classes = (Infeasible, LimitReached, DisclosureRefused, UnreadableFile, InputError)
         made = next((c for c in classes if type(error) is c), InputError)
-        raise made(f"{self.where}: {error}") from error
+        raise made(f"{name!r}, line {command.line}, <{command.name}>: {error}") from error
 
 
 class Batch(BatchFiles):
@@ -214,9 +211,7 @@ class Batch(BatchFiles):
 
     def run(self, command: Command) -> bool:
         """Run one command; False ends the batch."""
-        name = command.name.lower()
-        handler = getattr(self, f"do_{name}")
-        return handler(command) is not False
+        return getattr(self, f"do_{command.name.lower()}")(command) is not False
 
     def say(self, command: Command, text: str) -> None:
         """Add a line to the log."""
@@ -289,21 +284,18 @@ class Batch(BatchFiles):
     def do_readtable(self, command: Command) -> None:
         """Read the ready tables, and judge the cells."""
         self.require_ready(tabular=True)
-        given = list(command.arguments)
-        additivity = int(given[0]) if given and given[0] != "T" and given[0] != "F" else 0
-        trust = "T" in given
+        additivity = next((int(x) for x in command.arguments if x not in ("T", "F")), 0)
         for number, work in enumerate(self.work, 1):
             described = read_rda(work.metadata, tabular=True)
-            cost = work.cost if work.cost and not work.cost.startswith("-") else None
             work.base = read_tab(
                 work.data,
                 described,
                 dimensions=work.explanatory,
                 response=work.response,
                 additivity=additivity,
-                trust_totals=trust,
+                trust_totals="T" in command.arguments,
                 manual_range=work.manual_range,
-                cost=cost if cost != work.response else None,
+                cost=work.cost_column,
                 shadow=work.shadow,
                 lower=find_lower_bound(work, described),
             )
@@ -342,7 +334,6 @@ class Batch(BatchFiles):
         if work.uses_holdings and holding is None:
             raise InputError("rules at holding level need a variable with <HOLDING>")
         value = None if work.is_count else described.variable(str(work.response)).name
-        priced = work.cost if work.cost and not work.cost.startswith("-") else None
         shadow = described.variable(work.shadow).name if work.shadow else None
         table = tabulate(
             data,
@@ -351,7 +342,7 @@ class Batch(BatchFiles):
             holding=None if holding is None else holding.name,
             weight=None if weight is None else weight.name,
             request=REQUEST_COLUMN if work.numbers("REQ") else None,
-            cost=described.variable(priced).name if priced and priced != work.response else None,
+            cost=described.variable(work.cost_column).name if work.cost_column else None,
             shadow=shadow if shadow != value else None,
             top=work.top,
             lower=-np.inf if value and find_smallest_value(data, value) < 0 else None,
@@ -520,13 +511,8 @@ class Batch(BatchFiles):
         if method == "MOD":
             alone = bool(at(1, 1)) or bool(at(2, 1))
             least = max((int(n[0]) for n in work.numbers("FREQ")), default=0)
-            together = {"together": least if at(3, 1) else 0}
-            return {
-                **priced,
-                "singletons": alone,
-                **together,
-                **seconds(at(0, 10), "exact_seconds"),
-            }
+            limits = seconds(at(0, 10), "exact_seconds")
+            return {**priced, "singletons": alone, "together": least if at(3, 1) else 0, **limits}
         if method == "OPT":
             return {**priced, **seconds(at(0, 10), "time_limit")}
         return priced
@@ -575,8 +561,7 @@ class Batch(BatchFiles):
         """Write which version runs."""
         from importlib.metadata import version
 
-        final = self.target(command.arguments[0])
-        self.write_at_end(final, [f"tacit {version('tacit')}"])
+        self.write_at_end(self.target(command.arguments[0]), [f"tacit {version('tacit')}"])
 
     def do_clear(self, command: Command) -> None:
         """Start over; tables are numbered from 1 again."""

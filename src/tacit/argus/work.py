@@ -41,6 +41,12 @@ class Work:
         """Return True for a table of counts."""
         return self.response is None or self.response.lower() == FREQUENCY
 
+    @property
+    def cost_column(self) -> str | None:
+        """Return the variable that holds the costs of cells, where it is one of its own."""
+        own = self.cost and not self.cost.startswith("-") and self.cost != self.response
+        return self.cost if own else None
+
     def numbers(self, rule: str) -> list[list[float]]:
         """Return the numbers of each rule of a name, in order."""
         return [numbers for name, numbers in self.rules if name == rule]

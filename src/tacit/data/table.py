@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -19,7 +19,6 @@ from tacit.data.cells import arrays, cell_names, protection, relations, shown, s
 from tacit.data.cells.arrays import spread_over_cells
 from tacit.data.cells.cell_names import CellName
 from tacit.data.cells.contributors import Contributors
-from tacit.data.cells.costs import hiding_costs
 from tacit.data.cells.dimension import TOTAL, Dimension
 from tacit.data.cells.status import (
     Status,
@@ -33,9 +32,6 @@ from tacit.data.cells.status import (
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, SdcError
 from tacit.public import checked
-
-if TYPE_CHECKING:
-    pass
 
 #: Techniques that publish every cell with another value, and claim something of all of them.
 CHANGING = frozenset(
@@ -457,7 +453,7 @@ class Table:
         power
             Exponent; 0 gives log(1 + cost), as tau-ARGUS' lambda does.
         """
-        return hiding_costs(self, cost, power)
+        return protection.hiding_costs(self, cost, power)
 
     # -- new tables ----------------------------------------------------------------------------
 

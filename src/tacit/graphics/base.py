@@ -321,6 +321,12 @@ class Desk:
         assert self.group is not None
         self.group += 1
 
+    def draw_again(self, noisy: Floats, times: int) -> Floats:
+        """Return protected values with new noise of the same amplitude on them, for bands."""
+        rng = self.ctx.block_rng(1)
+        amplitude = self.queries[-1]["amplitude"]
+        return np.asarray(noisy + amplitude * rng.standard_normal((times, *noisy.shape)))
+
     def main_noise(self, what: str, values: Floats, bound: Mapping[str, Any]) -> Floats:
         """Return the vector that is drawn, with the noise that the user asked for."""
         spec = self.spec

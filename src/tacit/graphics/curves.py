@@ -58,13 +58,9 @@ def cumulate(counts: Floats) -> Floats:
     """Return a distribution function at the borders of bins from protected counts: 0 first, 1 last, rising."""
     total = np.cumsum(counts)
     rising = np.maximum(monotone(np.insert(total, 0, 0.0)), 0.0)
-    if rising[-1] <= 0:
+    if rising[-1] <= rising[0]:
         return np.linspace(0.0, 1.0, len(rising))
-    return (
-        np.asarray((rising - rising[0]) / (rising[-1] - rising[0]))
-        if rising[-1] > rising[0]
-        else np.linspace(0.0, 1.0, len(rising))
-    )
+    return np.asarray((rising - rising[0]) / (rising[-1] - rising[0]))
 
 
 def invert(borders: Floats, rising: Floats, shares: Floats) -> Floats:

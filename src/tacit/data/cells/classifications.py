@@ -29,17 +29,11 @@ SAME = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """One dimension that stands for those of several tables.
+    """One dimension that stands for those of several tables."""
 
-    Attributes
-    ----------
-    dimension
-        The codes and relations of all of them.
-    codes
-        By the name of a table's dimension: its codes to codes of ``dimension``.
-    """
-
+    #: The codes and relations of all of them.
     dimension: Dimension
+    #: By the name of a table's dimension: its codes to codes of ``dimension``.
     codes: Mapping[str, Mapping[str, str]]
 
 

@@ -14,26 +14,17 @@ from tacit.arrays import Flags, Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Contributors:
-    """Who stands behind each cell: how many units, and the largest contributions.
+    """Who stands behind each cell: how many units, and the largest contributions."""
 
-    Attributes
-    ----------
-    count
-        Units (records or holdings) with a contribution in each cell.
-    top
-        The largest contributions, descending, padded with 0: cells x t. Unweighted.
-    who
-        An integer for the unit behind each of them, -1 where there is none or it is unknown.
-    weight
-        The sampling weights of those contributions, if the table is weighted.
-    asked, waived
-        Whether that unit asked for protection (request rule), or waived it.
-    """
-
+    #: Units (records or holdings) with a contribution in each cell.
     count: Ints
+    #: The largest contributions, descending, padded with 0: cells x t. Unweighted.
     top: Floats
+    #: An integer for the unit behind each of them, -1 where there is none or it is unknown.
     who: npt.NDArray[np.int64]
+    #: The sampling weights of those contributions, if the table is weighted.
     weight: Floats | None = None
+    #: Whether that unit asked for protection (request rule), or waived it.
     asked: Flags | None = None
     waived: Flags | None = None
 

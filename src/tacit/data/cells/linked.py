@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -214,9 +215,7 @@ def merge_status(tables: Sequence[Table], parts: Sequence[Ints], n: int) -> npt.
     rank = np.full(n, -1)
     status = np.ones(n, dtype=np.int8)
     for table, part in zip(tables, parts, strict=True):
-        own = np.where(
-            is_primary(table.status), 3, np.where(table.secondary, 2, np.where(table.fixed, 1, 0))
-        )
+        own = np.select([is_primary(table.status), table.secondary, table.fixed], [3, 2, 1], 0)
         better = own > rank[part]
         rank[part[better]] = own[better]
         status[part[better]] = table.status[better]
@@ -240,7 +239,7 @@ def merge_contributors(
         return None
     t = min(c.t for c in known)
 
-    def stack(name: str) -> npt.NDArray[np.generic] | None:
+    def stack(name: str) -> Any:
         parts = [getattr(c, name) for c in known]
         if any(p is None for p in parts):
             return None
@@ -248,7 +247,7 @@ def merge_contributors(
         rest = np.full((more, *stacked.shape[1:]), UNKNOWN.get(name, 0), dtype=stacked.dtype)
         return np.concatenate([stacked, rest])
 
-    return Contributors(*(stack(n) for n in ("count", "top", "who", "weight", "asked", "waived")))  # type: ignore[arg-type]
+    return Contributors(**{f.name: stack(f.name) for f in fields(Contributors)})
 
 
 def move_relations(matrix: sparse.csr_array, part: Ints, n: int) -> sparse.csr_array:
@@ -282,15 +281,23 @@ def equations_of(
     sizes = [len(d) for d in dimensions]
     ids = np.ravel_multi_index(tuple(coordinates.T.astype(np.int64)), sizes)
     order = np.argsort(ids, kind="stable")
+    ranked = ids[order]
     strides = np.array([int(np.prod(sizes[i + 1 :])) for i in range(len(sizes))], dtype=np.int64)
+
+    def find(parents: Ints, steps: int) -> tuple[Ints, Flags]:
+        target = ids[parents] + steps
+        at = np.searchsorted(ranked, target).clip(max=len(ids) - 1)
+        return order[at], ranked[at] == target
+
     rows, columns, values, n_rows = [], [], [], 0
     for axis, d in enumerate(dimensions):
         if complete is not None and axis not in complete:
             continue
         for s in d.sums:
+            steps = [(child - s.parent) * int(strides[axis]) for child in s.children]
             parents = np.flatnonzero(coordinates[:, axis] == s.parent)
             if complete is not None and len(parents):
-                parents = parents[has_children(ids, order, parents, s, int(strides[axis]))]
+                parents = parents[np.all([find(parents, step)[1] for step in steps], axis=0)]
             if not len(parents):
                 continue
             own = n_rows + np.arange(len(parents))
@@ -298,12 +305,10 @@ def equations_of(
             rows.append(own)
             columns.append(parents)
             values.append(np.full(len(parents), -1.0))
-            for child, sign in zip(s.children, s.signs or (1,) * len(s.children), strict=True):
-                target = ids[parents] + (child - s.parent) * strides[axis]
-                at = np.searchsorted(ids[order], target).clip(max=len(ids) - 1)
-                found = ids[order[at]] == target
+            for step, sign in zip(steps, s.signs or (1,) * len(steps), strict=True):
+                at, found = find(parents, step)
                 rows.append(own[found])
-                columns.append(order[at][found])
+                columns.append(at[found])
                 values.append(np.full(int(found.sum()), float(sign)))
     if not rows:
         return sparse.csr_array((0, len(ids)))
@@ -311,16 +316,6 @@ def equations_of(
         (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
         shape=(n_rows, len(ids)),
     )
-
-
-def has_children(ids: Ints, order: Ints, parents: Ints, s: Sum, stride: int) -> Flags:
-    """Return which parents have all children of a sum among the cells."""
-    every = np.ones(len(parents), dtype=bool)
-    for child in s.children:
-        target = ids[parents] + (child - s.parent) * stride
-        at = np.searchsorted(ids[order], target).clip(max=len(ids) - 1)
-        every &= ids[order[at]] == target
-    return every
 
 
 __all__ = ["Sum", "equations_of", "link", "split"]

@@ -25,10 +25,7 @@ def product_equations(dimensions: Sequence[Dimension]) -> sparse.csr_array:
     one row. The rows are redundant: never assume full row rank.
     """
     sizes = [len(d) for d in dimensions]
-    blocks = []
-    for i, d in enumerate(dimensions):
-        if d.sums:
-            blocks.append(expand_over_axes(d.equations, sizes, i))
+    blocks = [expand_over_axes(d.equations, sizes, i) for i, d in enumerate(dimensions) if d.sums]
     n = int(np.prod(sizes)) if sizes else 0
     if not blocks:
         return sparse.csr_array((0, n))
@@ -91,20 +88,13 @@ def roll_up(base: Floats, dimensions: Sequence[Dimension]) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Subtable:
-    """One unstructured subtable: a relation per dimension, its parent and children in each.
+    """One unstructured subtable: a relation per dimension, its parent and children in each."""
 
-    Attributes
-    ----------
-    cells
-        The cells as an array with one axis per dimension; the parent stands first on each axis.
-    rank
-        Sum of the depths of the parents; subtables of rank 0 hold the grand total.
-    sums
-        Which relation of each dimension it takes (-1 for a dimension of one code).
-    """
-
+    #: The cells as an array with one axis per dimension; the parent stands first on each axis.
     cells: Ints
+    #: Sum of the depths of the parents; subtables of rank 0 hold the grand total.
     rank: int
+    #: Which relation of each dimension it takes (-1 for a dimension of one code).
     sums: tuple[int, ...]
 
 
@@ -131,14 +121,12 @@ def subtables(dimensions: Sequence[Dimension]) -> Iterator[Subtable]:
 
 def components(matrix: sparse.csr_array) -> tuple[int, Ints]:
     """Return the connected components of the columns of a matrix: how many, and each column's."""
-    n = matrix.shape[1]
     pattern = sparse.csr_array(
         (np.ones(matrix.nnz, dtype=np.int8), matrix.indices, matrix.indptr), shape=matrix.shape
     )
     graph = sparse.block_array([[None, pattern], [pattern.T, None]], format="csr")
-    count, labels = connected_components(graph, directed=False)
+    _, labels = connected_components(graph, directed=False)
     ids, own = np.unique(labels[matrix.shape[0] :], return_inverse=True)
-    del count, n
     return len(ids), own.astype(np.int64)
 
 
@@ -150,8 +138,6 @@ def letters(limit: int) -> tuple[str, ...]:
 
 def linked_singletons(equations: sparse.csr_array, lone: Flags) -> Ints:
     """Return a number for each cell, equal where a singleton total has one singleton part."""
-    from scipy.sparse.csgraph import connected_components
-
     n = len(lone)
     m = equations.tocoo()
     row, cell, sign = m.coords[0], m.coords[1], m.data

@@ -21,23 +21,15 @@ from tacit.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Overlaps:
-    """Cells with those that no table publishes after them.
+    """Cells with those that no table publishes after them."""
 
-    Attributes
-    ----------
-    dimensions
-        The dimensions, with codes for parts of overlapping codes where there were none.
-    places
-        All cells x dimensions; the cells given come first.
-    equations
-        The relations that the added cells have with the others.
-    given
-        How many cells were given.
-    """
-
+    #: The dimensions, with codes for parts of overlapping codes where there were none.
     dimensions: tuple[Dimension, ...]
+    #: All cells x dimensions; the cells given come first.
     places: Ints
+    #: The relations that the added cells have with the others.
     equations: sparse.csr_array
+    #: How many cells were given.
     given: int
 
     @property

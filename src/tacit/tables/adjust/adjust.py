@@ -276,31 +276,28 @@ class Adjust(Method[Table]):
         every = independent_equations(table.dimensions) if trees else table.equations
         rows = sparse.csr_array(every[:, cells])
         rows = sparse.csr_array(rows[np.diff(rows.indptr) > 0])
-        ground = table.ground & (table.value != 0) | table.ground & table.primary
         inner = table.ground[cells].astype(np.float64)
         extra, slack = [], []
         if self.mean_within is not None:
             extra.append(inner)
             slack.append(self.mean_within / scale)
         if self.slope_within is not None:
-            mean = float(table.value[table.ground].mean()) if ground.any() else 0.0
+            known = table.ground & ((table.value != 0) | table.primary)
+            mean = float(table.value[table.ground].mean()) if known.any() else 0.0
             spread = (table.value[cells] - mean) * inner
             size = max(float(np.abs(spread).max(initial=0.0)), 1e-300)
             extra.append(spread / size)
             slack.append(self.slope_within / scale / size)
         if not extra:
             return rows, np.zeros(0)
-        ranged = [i for i, s in enumerate(slack) if s > 0]
+        ranged = np.flatnonzero(np.array(slack) > 0)
+        ties = -sparse.eye_array(len(extra), format="csr")[:, ranged]
         quality = sparse.csr_array(np.stack(extra))
-        ties = sparse.csr_array(
-            (-np.ones(len(ranged)), (ranged, np.arange(len(ranged)))),
-            shape=(len(extra), len(ranged)),
-        )
         none = sparse.csr_array((rows.shape[0], len(ranged)))
         whole = sparse.vstack(
             [sparse.hstack([rows, none]), sparse.hstack([quality, ties])], format="csr"
         )
-        return sparse.csr_array(whole), np.array([slack[i] for i in ranged])
+        return sparse.csr_array(whole), np.array(slack)[ranged]
 
     def summary(
         self, table: Table, model: Model, found: Adjusted, published: Floats

@@ -23,41 +23,29 @@ def eta(p: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Movement:
-    """What is to be moved and what is to be kept, on ground cells with positive values.
+    """What is to be moved and what is to be kept, on ground cells with positive values."""
 
-    Attributes
-    ----------
-    free, totals
-        The values of the cells that absorb the change, and the totals that they share.
-    fixed, groups
-        The values of the unsafe cells, and their totals.
-    low, high
-        The safe values below and above.
-    can_fall, can_rise
-        Which of the two are allowed.
-    target
-        The kept totals, of all cells together.
-    slabs, fixed_slabs
-        The slabs that vote: the same form as the totals.
-    lower, upper
-        Bounds of the free cells.
-    whole
-        Whether K is over all cells, or over the free ones.
-    """
-
+    #: The values of the cells that absorb the change, and the totals that they share.
     free: Floats
     totals: Totals
+    #: The values of the unsafe cells, and their totals.
     fixed: Floats
     groups: Totals
+    #: The safe values below and above.
     low: Floats
     high: Floats
+    #: Which of the two are allowed.
     can_fall: Flags
     can_rise: Flags
+    #: The kept totals, of all cells together.
     target: Floats
+    #: The slabs that vote: the same form as the totals.
     slabs: Totals
     fixed_slabs: Totals
+    #: Bounds of the free cells.
     lower: Floats
     upper: Floats
+    #: Whether K is over all cells, or over the free ones.
     whole: bool = True
 
     @property

@@ -24,12 +24,12 @@ from tacit.solve import Highs, LinearModel
 from tacit.tables.adjust.directions import Movement, TieRule, eta, starts, xlogx
 from tacit.tables.adjust.ipf import (
     CONVERGED,
+    KERNELS,
     LARGEST,
     STUCK,
     TIRED,
     Fit,
     Totals,
-    choose,
     fit_totals,
     steps_of_lam,
 )
@@ -234,7 +234,7 @@ class Search:
         own = m.price(now)
         prize = self.base + own.sum() - own + m.price(then)
         return int(
-            choose(float(len(order) - first) * m.totals.labels.size)["scan"](
+            KERNELS.pick(float(len(order) - first) * m.totals.labels.size)["scan"](
                 order,
                 first,
                 then - now,
@@ -275,7 +275,7 @@ class Search:
         """Go through all patterns; those that the dual bound rules out are not fitted."""
         m, places = self.m, self.m.open
         steps = self.steps(best)
-        shifted = choose(float(m.totals.labels.size << len(places)))["shifted"]
+        shifted = KERNELS.pick(float(m.totals.labels.size << len(places)))["shifted"]
         now = m.safe(best.up)
         for code in range(1 << len(places)):
             if code % (16 * LOOK) == 0:

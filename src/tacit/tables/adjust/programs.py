@@ -43,31 +43,21 @@ DENSE_ROWS = 1500
 
 @dataclass(frozen=True, eq=False)
 class Adjustment:
-    """The problem over the movable cells, in units of a typical level.
+    """The problem over the movable cells, in units of a typical level."""
 
-    Attributes
-    ----------
-    matrix
-        Relations and quality constraints; its columns are the movable cells, then slacks of ranges.
-    weight
-        The weight of |z| or of z squared, of every column.
-    low, high
-        How far a column may move below and above.
-    unsafe
-        The columns that must move.
-    down, up
-        How far they must move.
-    can_fall, can_rise
-        Which sides are allowed.
-    """
-
+    #: Relations and quality constraints; its columns are the movable cells, then slacks of ranges.
     matrix: sparse.csr_array
+    #: The weight of |z| or of z squared, of every column.
     weight: Floats
+    #: How far a column may move below and above.
     low: Floats
     high: Floats
+    #: The columns that must move.
     unsafe: Ints
+    #: How far they must move.
     down: Floats
     up: Floats
+    #: Which sides are allowed.
     can_fall: Flags
     can_rise: Flags
 

@@ -30,24 +30,16 @@ NAMED = 10
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """Which codes of the region dimension belong to which agency.
+    """Which codes of the region dimension belong to which agency."""
 
-    Attributes
-    ----------
-    axis
-        The position of the region among the table's dimensions.
-    tops
-        The code of each agency: its own total.
-    own
-        For each code the number of its agency; -1 for codes above or across all agencies, which are
-        called federal here.
-    level
-        For each code 0 when it is federal, 1 for an agency's total, 2 and more below it.
-    """
-
+    #: The position of the region among the table's dimensions.
     axis: int
+    #: The code of each agency: its own total.
     tops: tuple[int, ...]
+    #: For each code the number of its agency; -1 for codes above or across all agencies, which are
+    #: called federal here.
     own: Ints
+    #: For each code 0 when it is federal, 1 for an agency's total, 2 and more below it.
     level: Ints
 
     def of(self, table: Table) -> Ints:

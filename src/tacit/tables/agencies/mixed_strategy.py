@@ -245,20 +245,13 @@ class MixedStrategy(Agencies):
 
 @dataclass(frozen=True, eq=False)
 class Publication:
-    """What is hidden, and what is published with an interval.
+    """What is hidden, and what is published with an interval."""
 
-    Attributes
-    ----------
-    hidden
-        Suppressed cells.
-    federal
-        Cells above the agencies.
-    interval
-        Cells x 2, NaN where there is none.
-    """
-
+    #: Suppressed cells.
     hidden: Flags
+    #: Cells above the agencies.
     federal: Flags
+    #: Cells x 2, NaN where there is none.
     interval: Floats
 
     @property
@@ -304,24 +297,16 @@ def narrow_to_intervals(problem: Problem, cells: Flags, interval: Floats) -> Pro
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What the adjustment must do: arrays over all cells, of use for federal ones.
+    """What the adjustment must do: arrays over all cells, of use for federal ones."""
 
-    Attributes
-    ----------
-    sensitive
-        Cells that must move by ``down`` or ``up``.
-    still
-        Cells that may not: all agencies publish their part.
-    down, up
-        Levels.
-    far_down, far_up
-        How far an interval must reach.
-    """
-
+    #: Cells that must move by ``down`` or ``up``.
     sensitive: Flags
+    #: Cells that may not: all agencies publish their part.
     still: Flags
+    #: Levels.
     down: Floats
     up: Floats
+    #: How far an interval must reach.
     far_down: Floats
     far_up: Floats
 

@@ -28,30 +28,20 @@ MOST_CELLS = 200_000_000
 
 @dataclass(frozen=True, eq=False)
 class Distributions:
-    """One version of a table.
+    """One version of a table."""
 
-    Attributes
-    ----------
-    layout
-        What rows and columns stand for.
-    cells
-        Internal cells, rows by columns; where a cell is withheld, 0.
-    hidden
-        Which cells are withheld; None: none.
-    row_totals, column_totals
-        Margins as published, which need not add up; NaN is a withheld margin. None: not published.
-    units
-        How many stand behind each cell, where that is known and cells are not counts.
-    counts
-        Whether the cells are counts, each unit counting one.
-    """
-
+    #: What rows and columns stand for.
     layout: Layout
+    #: Internal cells, rows by columns; where a cell is withheld, 0.
     cells: Floats
+    #: Which cells are withheld; None: none.
     hidden: Flags | None = None
+    #: Margins as published, which need not add up; NaN is a withheld margin. None: not published.
     row_totals: Floats | None = None
     column_totals: Floats | None = None
+    #: How many stand behind each cell, where that is known and cells are not counts.
     units: Floats | None = None
+    #: Whether the cells are counts, each unit counting one.
     counts: bool = True
 
     @property

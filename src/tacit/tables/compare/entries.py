@@ -23,30 +23,20 @@ MISSING = "(missing)"
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Cells with a category of every variable each; what is not listed is 0.
+    """Cells with a category of every variable each; what is not listed is 0."""
 
-    Attributes
-    ----------
-    names
-        The variables.
-    codes, categories
-        For each variable, the category of each cell, and its categories as text.
-    value
-        The values; NaN is withheld.
-    units
-        How many stand behind each cell, where values are not counts.
-    totals
-        For each variable, the category that is its total, if any.
-    records
-        True when cells were counted from records: a line that is not there is then empty.
-    """
-
+    #: The variables.
     names: tuple[str, ...]
+    #: For each variable, the category of each cell, and its categories as text.
     codes: tuple[Ints, ...]
     categories: tuple[tuple[str, ...], ...]
+    #: The values; NaN is withheld.
     value: Floats
+    #: How many stand behind each cell, where values are not counts.
     units: Floats | None = None
+    #: For each variable, the category that is its total, if any.
     totals: tuple[str | None, ...] = ()
+    #: True when cells were counted from records: a line that is not there is then empty.
     records: bool = False
 
 

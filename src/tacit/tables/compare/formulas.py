@@ -185,23 +185,15 @@ def average_variance(cells: Floats) -> float | None:
 
 @dataclass(frozen=True)
 class Between:
-    """How a proportion varies between rows.
+    """How a proportion varies between rows."""
 
-    Attributes
-    ----------
-    variance
-        BV, around the pooled proportion; None with fewer than two rows.
-    r2
-        Share of the target's variance that the rows explain (SSB/SST of the analysis of variance).
-    pooled
-        The proportion over all rows.
-    skipped
-        Rows without any unit in the base.
-    """
-
+    #: BV, around the pooled proportion; None with fewer than two rows.
     variance: float | None
+    #: Share of the target's variance that the rows explain (SSB/SST of the analysis of variance).
     r2: float | None
+    #: The proportion over all rows.
     pooled: float | None
+    #: Rows without any unit in the base.
     skipped: int
 
 

@@ -18,27 +18,18 @@ EXACT = 50
 
 @dataclass(frozen=True)
 class Binomial:
-    """The exact binomial test of a rounding.
+    """The exact binomial test of a rounding."""
 
-    Attributes
-    ----------
-    n
-        Cells with a residual other than 0.
-    to_nearest
-        Those moved to the nearest multiple of the base.
-    p_nearest
-        The share expected to move there where it is the same for all residuals (bases 2 and 3; for base 2
-        up and down are equally near and up-moves are tested), else None.
-    p_value
-        Two-sided; None when no cell could move.
-    up
-        By residual: cells, cells moved up, p-value of "up with probability residual/base".
-    """
-
+    #: Cells with a residual other than 0.
     n: int
+    #: Those moved to the nearest multiple of the base.
     to_nearest: int
+    #: The share expected to move there where it is the same for all residuals (bases 2 and 3; for
+    #: base 2 up and down are equally near and up-moves are tested), else None.
     p_nearest: float | None
+    #: Two-sided; None when no cell could move.
     p_value: float | None
+    #: By residual: cells, cells moved up, p-value of "up with probability residual/base".
     up: dict[int, tuple[int, int, float]]
 
 

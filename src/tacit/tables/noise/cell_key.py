@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -201,13 +201,13 @@ class CellKey(Method[Table]):
 
     def count_plan(self) -> dict[str, Any]:
         """Return the perturbation table of counts."""
-        if self.ptable is not None:
-            main = read_ptable(self.ptable)
-        else:
-            main = _ptable.count_ptable(
+        main = given_or_made(
+            self.ptable,
+            lambda: _ptable.count_ptable(
                 self.maximum, self.variance or 3.0, self.small, self.stay, self.monotony
-            )
-        require_sound(main, counts=True)
+            ),
+            counts=True,
+        )
         return {"main": main}
 
     def counts(self, table: Table, main: PTable, still: Flags) -> Floats:
@@ -225,22 +225,14 @@ class CellKey(Method[Table]):
 
     def magnitude_plan(self) -> dict[str, Any]:
         """Return everything that the noise of magnitudes depends on."""
-        if self.ptable is not None:
-            main = read_ptable(self.ptable)
-        else:
-            main = _ptable.magnitude_ptable(
-                self.maximum, self.variance or 1.0, monotony=self.monotony
-            )
-        require_sound(main, counts=False)
-        small = None
-        if self.small_ptable is not None:
-            small = read_ptable(self.small_ptable)
-        elif self.separation:
-            small = _ptable.magnitude_ptable(
-                self.maximum, 2 * (self.variance or 1.0), monotony=self.monotony
-            )
-        if small is not None:
-            require_sound(small, counts=False)
+
+        def of_variance(variance: float) -> Callable[[], PTable]:
+            return lambda: _ptable.magnitude_ptable(self.maximum, variance, monotony=self.monotony)
+
+        variance, small = self.variance or 1.0, None
+        main = given_or_made(self.ptable, of_variance(variance), counts=False)
+        if self.small_ptable is not None or self.separation:
+            small = given_or_made(self.small_ptable, of_variance(2 * variance), counts=False)
         if self.parity and not {"even", "odd"} <= set(main.blocks):
             raise InputError(
                 "parity=True needs a perturbation table with even and odd rows: give ptable="
@@ -315,22 +307,20 @@ def draw_keys(table: Table, rng: np.random.Generator) -> Floats:
     return np.asarray((cells.spread(units) % 10**DRAWN) / 10.0**DRAWN)
 
 
-def require_sound(table: PTable, *, counts: bool) -> None:
-    """Refuse a perturbation table that is biased or leads to negative counts."""
+def given_or_made(file: str | None, make: Callable[[], PTable], *, counts: bool) -> PTable:
+    """Return a perturbation table that was given or made; refuse one that is biased or leads to negative counts."""
+    table = make() if file is None else read_ptable(file)
     faults = _ptable.ptable_faults(table, counts=counts)
     if faults:
         raise InputError("the perturbation table cannot be used: " + "; ".join(faults))
+    return table
 
 
 def pack_plan_part(part: Any) -> Any:
     """Return a part of the plan as plain data, for the check of the claim."""
     if isinstance(part, PTable):
-        return {
-            "i": part.i.tolist(),
-            "v": part.v.tolist(),
-            "bound": part.bound.tolist(),
-            "kind": list(part.kind),
-        }
+        arrays = {name: getattr(part, name).tolist() for name in ("i", "v", "bound")}
+        return {**arrays, "kind": list(part.kind)}
     return dict(vars(part)) if isinstance(part, Scaling) else part
 
 

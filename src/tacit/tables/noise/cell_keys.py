@@ -76,7 +76,7 @@ def tabulation(table: Table, data: Microdata, record_key: str) -> Tabulation:
         raise InputError(f"column {record_key!r} must hold record keys, numbers in [0, 1)")
     codes = {c for given in dict(table.extra.get("missing", {})).values() for c in given}
     missing = codes.pop() if len(codes) == 1 else None
-    columns = Columns(table.names, None, None, None, None, None, None, None, None)
+    columns = Columns(table.names)
     return Tabulation(data, data.frame, columns, table.dimensions, 1, missing)
 
 
@@ -86,14 +86,11 @@ def ground_sums(work: Tabulation, record_key: str, own: str | None) -> pa.Table:
     value = nw.lit(1.0) if own is None else nw.col(own).cast(nw.Float64)
     frame = work.frame.with_columns(key.alias(KEY), value.alias(VALUE))
     bad = frame.select(
-        (nw.col(KEY).is_null() | (nw.col(KEY) < 0) | (nw.col(KEY) >= 1))
-        .cast(nw.Int64)
-        .sum()
-        .alias("n")
+        (nw.col(KEY).is_null() | (nw.col(KEY) < 0) | (nw.col(KEY) >= 1)).cast(nw.Int64).sum()
     ).collect("pyarrow")
-    if bad.item(0, "n"):
+    if bad.item():
         raise InputError(
-            f"{int(bad.item(0, 'n')):,} records have no key in [0, 1) in column {record_key!r}"
+            f"{int(bad.item()):,} records have no key in [0, 1) in column {record_key!r}"
         )
     scaled = nw.col(KEY) * float(HEAD)
     frame = frame.with_columns(scaled.floor().alias("__head__"))

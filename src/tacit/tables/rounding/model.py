@@ -33,21 +33,14 @@ CLOSE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Which cells of a table decide, and how all others follow from them.
-
-    Attributes
-    ----------
-    free
-        Positions of the cells that are decided on.
-    expansion
-        Cells x free cells, for tables that are no product; None for a product.
-    extra
-        Relations between free cells that hold on top of the sums (rows x free cells).
-    """
+    """Which cells of a table decide, and how all others follow from them."""
 
     table: Table
+    #: Positions of the cells that are decided on.
     free: Ints
+    #: Cells x free cells, for tables that are no product; None for a product.
     expansion: sparse.csr_array | None
+    #: Relations between free cells that hold on top of the sums (rows x free cells).
     extra: sparse.csr_array
 
     def expand(self, values: npt.ArrayLike) -> Floats:
@@ -448,25 +441,17 @@ def cross_network(table: Table, axis: int) -> Network:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Totals by movable cell in slots: two totals of one slot share no cell.
+    """Totals by movable cell in slots: two totals of one slot share no cell."""
 
-    Attributes
-    ----------
-    cells
-        The movable cells, as positions among the free cells.
-    rows, signs
-        Movable cells x slots: the total (the last row number means none) and its sign.
-    members, starts
-        The movable cells of each total.
-    near
-        Movable cells x a few: their smallest totals, in which partners for swaps are found.
-    """
-
+    #: The movable cells, as positions among the free cells.
     cells: Ints
+    #: Movable cells x slots: the total (the last row number means none) and its sign.
     rows: npt.NDArray[np.int32]
     signs: npt.NDArray[np.int8]
+    #: The movable cells of each total.
     members: npt.NDArray[np.int32]
     starts: Ints
+    #: Movable cells x a few: their smallest totals, in which partners for swaps are found.
     near: npt.NDArray[np.int32]
 
 

@@ -172,29 +172,20 @@ def deviations(
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The changed ground cells of a table and the published cells that they are part of.
+    """The changed ground cells of a table and the published cells that they are part of."""
 
-    Attributes
-    ----------
-    base
-        b.
-    cells, counts
-        Positions of the changed cells, and their counts.
-    at, rows
-        The published cells of each changed cell: ``rows[at[i]:at[i + 1]]``.
-    starts, members
-        The changed cells of each published cell.
-    published
-        Position in the table of each row.
-    """
-
+    #: b.
     base: int
+    #: Positions of the changed cells, and their counts.
     cells: Ints
     counts: Ints
+    #: The published cells of each changed cell: ``rows[at[i]:at[i + 1]]``.
     at: Ints
     rows: npt.NDArray[np.int32]
+    #: The changed cells of each published cell.
     starts: Ints
     members: npt.NDArray[np.int32]
+    #: Position in the table of each row.
     published: Ints
 
     def deviations(self, up: npt.NDArray[np.int8]) -> Ints:

@@ -38,42 +38,30 @@ MOST_BASES = 10_000
 
 @dataclass(frozen=True, eq=False)
 class RoundingOutcome:
-    """What was found for a rounding problem.
+    """What was found for a rounding problem."""
 
-    Attributes
-    ----------
-    status
-        ``optimal`` (y and the secondary objective are proven), ``feasible`` (they are not both),
-        ``infeasible`` (proven: there is no such rounding), ``unknown`` (none was found in time).
-    values
-        The rounded cells, all of them; None without one.
-    y, y_bound
-        The most bases by which a total leaves its adjacent multiples, and a proven lower bound on it.
-    objective, objective_bound
-        |I| base y + the secondary objective, and the bound on it for this y.
-    strategy
-        What gave the answer: flow, mip or local_search.
-    max_shift
-        The bases by which ground cells were allowed to move.
-    nodes, moves
-        Nodes of the branch and bound, moves of the search.
-    seconds
-        Processor seconds.
-    trace
-        (seconds, y) whenever a better y was found.
-    """
-
+    #: ``optimal`` (y and the secondary objective are proven), ``feasible`` (they are not both),
+    #: ``infeasible`` (proven: there is no such rounding), ``unknown`` (none was found in time).
     status: State
+    #: The rounded cells, all of them; None without one.
     values: Floats | None
+    #: The most bases by which a total leaves its adjacent multiples, and a proven lower bound on
+    #: it.
     y: int | None
     y_bound: int
+    #: |I| base y + the secondary objective, and the bound on it for this y.
     objective: float
     objective_bound: float
+    #: What gave the answer: flow, mip or local_search.
     strategy: str
+    #: The bases by which ground cells were allowed to move.
     max_shift: int = 1
+    #: Nodes of the branch and bound, moves of the search.
     nodes: int = 0
     moves: int = 0
+    #: Processor seconds.
     seconds: float = 0.0
+    #: (seconds, y) whenever a better y was found.
     trace: tuple[tuple[float, int], ...] = ()
 
 
