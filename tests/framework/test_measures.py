@@ -191,17 +191,17 @@ def test_signed_rank_and_sign(tables):
     d = [float(x) for x in (o - p).ravel() if x]
     ours, sign = signed_rank_test(o, p), sign_test(o, p)
     assert ours.n == sign.n == len(d)
-    assert sign.positive == sum(x > 0 for x in d)
+    assert sign.statistic == sum(x > 0 for x in d)
     if not d:
         assert ours.p_value is None
         assert sign.p_value is None
         return
     size = stats.rankdata([abs(x) for x in d])
-    assert ours.w_plus == pytest.approx(sum(s for s, x in zip(size, d, strict=True) if x > 0))
+    assert ours.statistic == pytest.approx(sum(s for s, x in zip(size, d, strict=True) if x > 0))
     exact = len({abs(x) for x in d}) == len(d)
     theirs = stats.wilcoxon(d, correction=False, method="exact" if exact else "asymptotic")
     assert ours.p_value == pytest.approx(theirs.pvalue)
-    assert sign.p_value == pytest.approx(stats.binomtest(sign.positive, sign.n).pvalue)
+    assert sign.p_value == pytest.approx(stats.binomtest(sign.statistic, sign.n).pvalue)
 
 
 def test_binomial_test_by_base():

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -361,12 +361,11 @@ def write_intermediate(
     columns = intermediate_columns(table, choices, places)
     codes = table.columns_of_codes()
     cells = [i for i in range(len(table)) if not (choices.SE and table.empty[i])]
-    quote = choices.QU
     lines = [
         ";".join(
             [
-                *(quote_field(codes[n][i], ";", always=quote) for n in table.names),
-                *(column[i] for column in columns.values()),
+                *(quote_field(codes[n][i], ";", always=choices.QU) for n in table.names),
+                *(column.texts[i] for column in columns),
             ]
         )
         for i in cells
@@ -378,10 +377,7 @@ def write_intermediate(
         span_variable(d, table, hrc.get(d.name), leads.get(d.name)) for d in table.dimensions
     ]
     description = Description(
-        (
-            *spanning,
-            *(Variable(n, keywords=k) for n, k in column_keywords(table, columns, places).items()),
-        ),
+        (*spanning, *name_columns(columns, table.names)),
         ";",
         tabular=True,
         letters={"SAFE": "S", "UNSAFE": "U", "PROTECT": "P"},
@@ -413,11 +409,19 @@ def span_variable(
     return Variable(dimension.name, missing=missing, keywords=keywords)
 
 
-def intermediate_columns(table: Table, choices: Choices, places: int) -> dict[str, list[str]]:
-    """Return the columns behind the codes, by name, as text."""
+class Column(NamedTuple):
+    """A column behind the codes: its name, its texts, and what the description says of it."""
+
+    name: str
+    texts: list[str]
+    keywords: Mapping[str, tuple[str, ...]]
+
+
+def intermediate_columns(table: Table, choices: Choices, places: int) -> list[Column]:
+    """Return the columns behind the codes."""
     letters = letters_of(table)
     if choices.SO:
-        return {"Status": letters}
+        return [Column("Status", letters, {"STATUS": ()})]
 
     def exact(values: Floats) -> list[str]:
         return [format_all_digits(float(v)) for v in values]
@@ -427,28 +431,33 @@ def intermediate_columns(table: Table, choices: Choices, places: int) -> dict[st
 
     by_holding = choices.HI and table.holdings is not None
     people = table.holdings if by_holding else table.contributors
-    columns: dict[str, list[str]] = {}
+    columns: list[Column] = []
     if not table.frequency:
-        columns["value"] = fixed(table.value)
+        kind = {"NUMERIC": (), "DECIMALS": (str(places),)}
+        columns.append(Column(table.response, fixed(table.value), kind))
     counts = people.count if by_holding and people is not None else table.count
     if (counts >= 0).any() or table.frequency:
         known = table.value if table.frequency and (table.count < 0).all() else counts
-        columns["freq"] = [str(int(max(c, 0))) for c in known]
+        name = table.response if table.frequency else "Freq"
+        columns.append(Column(name, [str(int(max(c, 0))) for c in known], {"FREQUENCY": ()}))
     if "shadow" in table.extra:
-        columns["shadow"] = fixed(table.extra["shadow"])
+        kind = {"NUMERIC": (), "SHADOW": ()}
+        columns.append(Column("Shadow", fixed(table.extra["shadow"]), kind))
     if table.weight is not None:
-        columns["cost"] = exact(table.weight)
+        columns.append(Column("Cost", exact(table.weight), {"NUMERIC": (), "COSTVAR": ()}))
     if people is not None:
-        for i in range(people.t):
-            columns[f"top{i + 1}"] = exact(people.top[:, i])
-    columns["status"] = letters
-    columns["lower"], columns["upper"] = exact(table.lower_level), exact(table.upper_level)
+        tops = people.top.T
+        columns += [Column(f"Top{i}", exact(x), {"MAXSCORE": ()}) for i, x in enumerate(tops, 1)]
+    columns.append(Column("Status", letters, {"STATUS": ()}))
+    columns.append(Column("Lower", exact(table.lower_level), {"NUMERIC": (), "LOWERPL": ()}))
+    columns.append(Column("Upper", exact(table.upper_level), {"NUMERIC": (), "UPPERPL": ()}))
     if choices.AR:
-        columns |= audit_columns(table, fixed)
+        audit = audit_columns(table).items()
+        columns += [Column(n, fixed(x), {"AUDIT": ()}) for n, x in audit]
     return columns
 
 
-def audit_columns(table: Table, fixed: Any) -> dict[str, list[str]]:
+def audit_columns(table: Table) -> dict[str, Floats]:
     """Return the attacker's interval of every hidden cell, absolute and in per cent of the value."""
     from tacit.tables.attack.attacker import Attacker
     from tacit.tables.suppress.problem import problem_of
@@ -460,42 +469,24 @@ def audit_columns(table: Table, fixed: Any) -> dict[str, list[str]]:
     size = np.where(table.value == 0, 1.0, np.abs(table.value))
     high = np.where(np.isinf(reach[:, 1]), 1e15, reach[:, 1])
     return {
-        "audit_low": fixed(table.value - reach[:, 0]),
-        "audit_high": fixed(np.minimum(table.value + high, 1e15)),
-        "range": fixed(np.minimum(reach[:, 0] + high, 1e15)),
-        "low_percent": fixed(100 * reach[:, 0] / size),
-        "high_percent": fixed(np.minimum(100 * high / size, 1e15)),
-        "range_percent": fixed(np.minimum(100 * (reach[:, 0] + high) / size, 1e15)),
+        "Audit_low": table.value - reach[:, 0],
+        "Audit_high": np.minimum(table.value + high, 1e15),
+        "Range": np.minimum(reach[:, 0] + high, 1e15),
+        "Low_percent": 100 * reach[:, 0] / size,
+        "High_percent": np.minimum(100 * high / size, 1e15),
+        "Range_percent": np.minimum(100 * (reach[:, 0] + high) / size, 1e15),
     }
 
 
-def column_keywords(
-    table: Table, columns: Mapping[str, Sequence[str]], places: int
-) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Return the description of every column behind the codes, under a name that is free."""
-    kinds: dict[str, dict[str, tuple[str, ...]]] = {
-        "value": {"NUMERIC": (), "DECIMALS": (str(places),)},
-        "freq": {"FREQUENCY": ()},
-        "shadow": {"NUMERIC": (), "SHADOW": ()},
-        "cost": {"NUMERIC": (), "COSTVAR": ()},
-        "status": {"STATUS": ()},
-        "Status": {"STATUS": ()},
-        "lower": {"NUMERIC": (), "LOWERPL": ()},
-        "upper": {"NUMERIC": (), "UPPERPL": ()},
-    }
-    titles = {"value": table.response, "freq": table.response if table.frequency else "Freq"}
-    taken = set(table.names)
-    found: dict[str, dict[str, tuple[str, ...]]] = {}
+def name_columns(columns: Sequence[Column], taken: Sequence[str]) -> Iterator[Variable]:
+    """Yield the description of every column behind the codes, under a name that is free."""
+    known = set(taken)
     for column in columns:
-        name = titles.get(column, column.capitalize())
-        while name in taken:
+        name = column.name
+        while name in known:
             name += "_"
-        taken.add(name)
-        kind: dict[str, tuple[str, ...]] = (
-            {"MAXSCORE": ()} if column.startswith("top") else {"AUDIT": ()}
-        )
-        found[name] = kinds.get(column, kind)
-    return found
+        known.add(name)
+        yield Variable(name, keywords=column.keywords)
 
 
 # -- trivial levels ------------------------------------------------------------------------------

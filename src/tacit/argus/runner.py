@@ -224,15 +224,14 @@ class Batch(BatchFiles):
         """Remember where the log goes."""
         self.logbook = self.target(command.arguments[0])
 
-    def do_openmicrodata(self, command: Command) -> None:
-        """Name the records."""
-        self.data, self.tabular = self.source(command.arguments[0]), False
-        self.say(command, f"records {self.data.name!r}")
+    def do_openmicrodata(self, command: Command, *, tabular: bool = False) -> None:
+        """Name the data: records, or a ready table."""
+        self.data, self.tabular = self.source(command.arguments[0]), tabular
+        self.say(command, f"{'table' if tabular else 'records'} {self.data.name!r}")
 
     def do_opentabledata(self, command: Command) -> None:
         """Name a ready table."""
-        self.data, self.tabular = self.source(command.arguments[0]), True
-        self.say(command, f"table {self.data.name!r}")
+        self.do_openmicrodata(command, tabular=True)
 
     def do_openmetadata(self, command: Command) -> None:
         """Name the description."""

@@ -121,20 +121,9 @@ def lattice_sums(
 ) -> Floats:
     """Return sums of product kernels at the grid points, records rounded to a sixteenth of their bandwidth.
 
-    Parameters
-    ----------
-    x
-        Records in rows, one or two columns.
-    grids
-        The points of each axis.
-    least
-        The bandwidth of each axis; the smallest one where bandwidths are local.
-    classes
-        The class of each record's local bandwidth; by default all have the smallest.
-    trim
-        The largest contributions left out at each point.
-    weights
-        What each record counts.
+    Records are rows of one or two columns. ``least`` is the bandwidth of each axis, or the smallest one where
+    bandwidths are local: then ``classes`` has that of each record. The ``trim`` largest contributions are left out at
+    each point; ``weights`` is what each record counts.
     """
     groups = np.zeros(len(x), dtype=np.int64) if classes is None else classes
     total = np.zeros([len(g) for g in grids])

@@ -116,21 +116,9 @@ def merge_contributions(entries: Entries) -> Entries:
 def expand_axis(
     ids: Ints, sizes: Sequence[int], axis: int, up: sparse.csr_array
 ) -> tuple[Ints, Ints]:
-    """Replace the leaf on one axis by each code above it.
+    """Return, with the leaf on one axis replaced by each code above it, the row that each came from, and its new cell.
 
-    Parameters
-    ----------
-    ids
-        Cells of an array of the given sizes.
-    sizes, axis
-        The sizes, and the axis to expand.
-    up
-        Leaves x codes: the codes to which each leaf belongs.
-
-    Returns
-    -------
-    tuple
-        For each row of the expansion the row it came from, and its new cell.
+    ``ids`` are cells of an array of the given sizes; ``up`` says to which codes each leaf belongs (leaves x codes).
     """
     after = int(np.prod(sizes[axis + 1 :], dtype=np.int64))
     leaf = (ids // after) % sizes[axis]
@@ -322,18 +310,9 @@ class Merged:
 def merge(
     given: Contributors, cells: Ints, group: Ints, n: int, *, disjoint: bool = False
 ) -> Merged:
-    """Merge the contributors of cells into n groups by identity.
+    """Merge the contributors of cells into n groups by identity; ``group`` is that of each cell.
 
-    Parameters
-    ----------
-    given
-        The contributors of all cells.
-    cells, group
-        Positions of cells, and the group of each.
-    n
-        How many groups.
-    disjoint
-        True when a unit stands in one ground cell only (records), so that counts add up.
+    ``disjoint`` says that a unit stands in one ground cell only (records), so that counts add up.
     """
     t = given.t
     entries = as_entries(given, cells)

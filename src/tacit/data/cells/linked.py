@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -75,13 +74,13 @@ def link(
         [j.dimension for j in joints], places[first], coarse_axes(tables, joints)
     )
     more = overlaps.added
-    pick = functools.partial(merge_arrays, tables, first)
     levels = {
         name: pad(largest([getattr(t, name) for t in tables], parts, n), more, 0.0)
         for name in ("lower_level", "upper_level", "sliding_level")
     }
     blocks = [move_relations(t.equations, p, n + more) for t, p in zip(tables, parts, strict=True)]
-    value = pick("value")
+    # Of shared cells, what the first table has.
+    value = np.concatenate([t.value for t in tables])[first]
     # Whoever has all tables knows the best of what each of them says.
     lower = largest([t.lower for t in tables], parts, n)
     upper = -largest([-np.asarray(t.upper) for t in tables], parts, n)
@@ -96,7 +95,9 @@ def link(
     equations = distinct_rows(sparse.csr_array(sparse.vstack(blocks, format="csr")))
     if more:
         value = np.concatenate([value, fit_overlaps(overlaps, equations, value, lower)])
-    weight = None if any(t.weight is None for t in tables) else pad(pick("weight"), more, 0.0)
+    weight = None
+    if all(t.weight is not None for t in tables):
+        weight = pad(np.concatenate([np.asarray(t.weight) for t in tables])[first], more, 0.0)
     return Table.from_cells(
         overlaps.dimensions,
         value,
@@ -203,11 +204,6 @@ def refuse_differences(tables: Sequence[Table], parts: Sequence[Ints], n: int) -
             f"{len(apart):,} shared cells have different values in the linked tables: "
             + "; ".join(names)
         )
-
-
-def merge_arrays(tables: Sequence[Table], first: Ints, name: str) -> Floats:
-    """Return one array of the joined cells, from the first table that has each."""
-    return np.concatenate([np.asarray(getattr(t, name)) for t in tables])[first]
 
 
 def merge_status(tables: Sequence[Table], parts: Sequence[Ints], n: int) -> npt.NDArray[np.int8]:

@@ -148,15 +148,7 @@ def heading(table: Table) -> dict[str, Any]:
             for d in table.dimensions
         ],
         "history": [
-            {
-                "kind": a.kind,
-                "parameters": as_json_number(a.parameters),
-                "techniques": list(a.techniques),
-                "details": as_json_number(a.details),
-                "claims": [as_json_number(c.to_dict()) for c in a.claims],
-                "seconds": a.seconds,
-                "private": as_json_number(a.private),
-            }
+            as_json_number({**vars(a), "claims": [c.to_dict() for c in a.claims]})
             for a in table.history
         ],
         "extra": {k: as_json_number(v) for k, v in table.extra.items() if is_plain(v)},

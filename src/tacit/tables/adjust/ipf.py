@@ -109,20 +109,10 @@ def fit_totals(
     max_iter: int = 1000,
     absolute: bool = False,
 ) -> Fit:
-    """Scale cells until every total is within ``tol`` of its target.
+    """Scale cells until every total is within ``tol`` of its target: relative to it, or ``absolute``.
 
-    Parameters
-    ----------
-    start
-        The cells to begin with; where ``lam`` is given, o exp(M' lam).
-    totals, target
-        What is to be kept.
-    lam
-        Logarithms of the factors that are in ``start`` already.
-    tol, absolute
-        The gap allowed, relative to each target or absolute.
-    max_iter
-        Cycles through all passes at most.
+    Where ``lam`` is given, the logarithms of the factors that are in ``start`` already, that is o exp(M' lam).
+    At most ``max_iter`` cycles go through all passes.
     """
     cells = start.copy()
     factors = np.zeros(totals.count) if lam is None else lam.copy()

@@ -174,12 +174,7 @@ class Absolute:
 class Relaxation:
     """The linear program over rise, fall and the share b of every unsafe cell, with cuts.
 
-    Parameters
-    ----------
-    a
-        The problem.
-    most
-        The value of a solution at hand, which no better one exceeds; the signs are then whole numbers.
+    With ``most``, the value of a solution at hand, which no better one exceeds, the signs are whole numbers.
     """
 
     def __init__(self, a: Adjustment, most: float | None = None) -> None:

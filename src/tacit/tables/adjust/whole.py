@@ -70,7 +70,10 @@ def whole_deviations(
         found = solve_in_steps(problem, scale, cells, centre, fixed, clock)
         if found is not None:
             return found
-    raise no_whole_numbers()
+    raise LimitReached(
+        "no adjustment with the decimals of the table's own values was found, and others would mark the cells that were "
+        "changed: keep fewer totals, widen bounds and capacities, raise time_limit, or set decimals='any'"
+    )
 
 
 def solve_in_steps(
@@ -126,11 +129,3 @@ def solve_in_steps(
 def round_up(steps: Floats) -> Floats:
     """Return steps rounded up, but for rounding errors."""
     return np.ceil(steps - ROUNDING * np.maximum(1, np.abs(steps)))
-
-
-def no_whole_numbers() -> LimitReached:
-    """Return the error for a table that has no whole adjustment at hand."""
-    return LimitReached(
-        "no adjustment with the decimals of the table's own values was found, and others would mark the cells that were "
-        "changed: keep fewer totals, widen bounds and capacities, raise time_limit, or set decimals='any'"
-    )

@@ -52,22 +52,7 @@ class Regions:
 
 
 def regions_of(table: Table, region: str, agencies: Sequence[str] | None = None) -> Regions:
-    """Find the agencies of a table.
-
-    Parameters
-    ----------
-    table
-        The table.
-    region
-        The name of the dimension that says which agency a cell belongs to.
-    agencies
-        Their codes; by default the parts of the total in its first relation.
-
-    Raises
-    ------
-    InputError
-        When there is no such dimension or code, or a code would belong to two agencies.
-    """
+    """Return the agencies of a table: codes of one dimension, by default the parts of the total in its first relation."""
     if region not in table.names:
         known = ", ".join(map(repr, table.names)) or "none: it is a bare list of equations"
         raise InputError(f"the table has no dimension {region!r}; its dimensions: {known}")
@@ -361,22 +346,8 @@ class Work:
     def federal_step(self, hidden: Flags, *, mend: bool = False) -> tuple[Flags, Ints]:
         """Hide federal cells until every unsafe cell is safe, with all agencies' cells as they are.
 
-        Parameters
-        ----------
-        hidden
-            The agencies' patterns; what it says of federal cells is not looked at.
-        mend
-            Where federal cells alone cannot do it, hide cells of agencies as well.
-
-        Returns
-        -------
-        tuple
-            The whole pattern, and the agencies' cells that had to be hidden in addition.
-
-        Raises
-        ------
-        Infeasible
-            Naming the agencies' cells that, hidden, would make it possible.
+        What ``hidden`` says of federal cells is not looked at. Where federal cells alone cannot do it, ``mend`` hides
+        cells of agencies as well, which come second; without it the error names those that would make it possible.
         """
         lower, where = self.regions.of(self.table) >= 0, "the federal step"
         try:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,11 +11,13 @@ from tacit.arrays import Floats
 from tacit.errors import InputError
 from tacit.stats.small_cells import sample_risk, small_cell_risk
 from tacit.tables.compare import formulas
-from tacit.tables.compare.distributions import Distributions
-from tacit.tables.compare.impute import Rule, fill_suppressed
+from tacit.tables.compare.distributions import Distributions, fill_suppressed
 from tacit.tables.compare.layout import Pick
-from tacit.tables.compare.loglinear import Model, deviance
+from tacit.tables.compare.loglinear import deviance
 from tacit.tables.compare.tests_of_bias import binomial_test, sign_test, signed_rank_test
+
+if TYPE_CHECKING:
+    from tacit.tables.compare.table_comparison import TableComparison
 
 Value = float | None
 
@@ -118,32 +119,6 @@ def symbol_order(symbol: str) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What the user chose; see :class:`tacit.TableComparison`."""
-
-    impute: Rule | None = None
-    along: Literal["rows", "columns"] = "rows"
-    small: Collection[int] = (1, 2)
-    zeros: formulas.Zeros = "skip"
-    rank_groups: int = 20
-    rank_threshold: float = 0.2
-    target: Pick | None = None
-    base: Pick | None = None
-    model: Model | None = None
-    association: tuple[Sequence[str], Sequence[str]] | None = None
-    subtotals: Mapping[str, Pick] = field(default_factory=dict)
-    population: Distributions | None = None
-
-    def __post_init__(self) -> None:
-        if self.rank_groups < 2:
-            raise InputError("rank_groups must be at least 2")
-        if not 0 <= self.rank_threshold <= 1:
-            raise InputError("rank_threshold is a share between 0 and 1")
-        if any(s < 1 for s in self.small):
-            raise InputError("small cells are counts of at least 1")
-
-
-@dataclass(frozen=True)
 class Measured:
     """The measures of one version, the same of the original where they exist, and what was left out."""
 
@@ -156,10 +131,11 @@ class Measured:
 def measure(
     original: Distributions,
     protected: Distributions,
-    settings: Settings,
+    settings: TableComparison,
     rounded: int | None = None,
+    population: Distributions | None = None,
 ) -> Measured:
-    """Return every measure of one protected version."""
+    """Return every measure of one protected version, with what the user chose."""
     if original.hidden is not None:
         raise InputError("the original table has missing cells; it must be complete")
     if not original.cells.any():
@@ -167,7 +143,7 @@ def measure(
     p = fill_suppressed(protected, settings.impute, settings.along)
     found = Measuring(original, protected, p, settings)
     found.summarise()
-    found.add_risks()
+    found.add_risks(population)
     found.add_bias(rounded)
     found.add_distances()
     found.add_totals()
@@ -186,7 +162,11 @@ class Measuring:
     """Gathers values as they are computed, for an original, a version of it, and its cells with imputed ones."""
 
     def __init__(
-        self, original: Distributions, protected: Distributions, p: Floats, settings: Settings
+        self,
+        original: Distributions,
+        protected: Distributions,
+        p: Floats,
+        settings: TableComparison,
     ) -> None:
         self.original, self.protected, self.settings = original, protected, settings
         self.o, self.p = original.cells, p
@@ -231,7 +211,7 @@ class Measuring:
         if self.protected.hidden is not None or withheld:
             self.put(**formulas.suppression(own, self.protected))
 
-    def add_risks(self) -> None:
+    def add_risks(self, population: Distributions | None) -> None:
         """Add the risk of small cells, and of sample uniques when the population is known."""
         shown, hidden, settings = self.protected.cells, self.protected.hidden, self.settings
         if settings.small:
@@ -242,11 +222,11 @@ class Measuring:
                 small_unchanged=risk.unchanged,
                 percent_unchanged=risk.percent_unchanged,
             )
-        if settings.population is not None:
+        if population is not None:
             if hidden is not None:
                 shown = np.where(hidden, 0.0, shown)
-            before = sample_risk(self.o, settings.population.cells)
-            after = sample_risk(shown, settings.population.cells)
+            before = sample_risk(self.o, population.cells)
+            after = sample_risk(shown, population.cells)
             self.both("tau1", before.tau1, after.tau1)
             self.both("tau2", before.tau2, after.tau2)
             self.note(after.outside, "sample uniques have no counterpart in the population")

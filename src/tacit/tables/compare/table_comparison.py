@@ -20,6 +20,7 @@ from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
 from tacit.tables.compare.distributions import (
     Distributions,
+    Rule,
     as_cells,
     from_array,
     lay_out,
@@ -32,13 +33,11 @@ from tacit.tables.compare.entries import (
     entries_of_table,
 )
 from tacit.tables.compare.formulas import Zeros
-from tacit.tables.compare.impute import Rule
 from tacit.tables.compare.layout import names_of
 from tacit.tables.compare.measures import (
     LOSSES,
     RISKS,
     Measured,
-    Settings,
     describe_symbol,
     measure,
     symbol_order,
@@ -196,19 +195,22 @@ class TableComparison(Measure[Table]):
         reading = {n: getattr(self, n) for n in READING}
         tables = laid_out(sources, reading)
         first, people = tables.pop(ORIGINAL), tables.pop(POPULATION, None)
-        bases, settings = bases_of(self.rounded, versions), self.settings(people)
+        bases = bases_of(self.rounded, versions)
+        self.check_settings()
         labels = first.layout.rows.labels() if len(first.layout.rows) <= MOST_LABELS else ()
         return {
-            name: self.result(name, measure(first, table, settings, bases.get(name)), labels)
+            name: self.result(name, measure(first, table, self, bases.get(name), people), labels)
             for name, table in tables.items()
         }
 
-    def settings(self, population: Distributions | None) -> Settings:
-        """Return what was chosen."""
-        return Settings(
-            self.impute, self.along, self.small, self.zeros, self.rank_groups, self.rank_threshold,
-            self.target, self.base, self.model, self.association, dict(self.subtotals), population,
-        )  # fmt: skip
+    def check_settings(self) -> None:
+        """Refuse numbers outside of their range."""
+        if self.rank_groups < 2:
+            raise InputError("rank_groups must be at least 2")
+        if not 0 <= self.rank_threshold <= 1:
+            raise InputError("rank_threshold is a share between 0 and 1")
+        if any(s < 1 for s in self.small):
+            raise InputError("small cells are counts of at least 1")
 
     def result(self, name: str, found: Measured, labels: Sequence[str]) -> TableComparisonResult:
         """Put the result of one version together."""

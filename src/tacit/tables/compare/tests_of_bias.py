@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -86,35 +86,25 @@ def binomial_test(original: Floats, rounded: Floats, base: int = 3) -> Binomial:
     return Binomial(n, nearest, share, overall, up)
 
 
-@dataclass(frozen=True)
-class SignTest:
-    """Differences original minus protected that are not 0, those above 0, and the p-value."""
+class Test(NamedTuple):
+    """Differences that are not 0, what the test counts of those above 0, and the p-value; None where there are none."""
 
     n: int
-    positive: int
+    statistic: float
     p_value: float | None
 
 
-def sign_test(original: Floats, protected: Floats) -> SignTest:
+def sign_test(original: Floats, protected: Floats) -> Test:
     """Test whether as many cells went down as up (exact, two-sided; equal cells dropped)."""
     from scipy.stats import binomtest
 
     positive, negative = int((original > protected).sum()), int((original < protected).sum())
     n = positive + negative
-    return SignTest(n, positive, float(binomtest(positive, n, 0.5).pvalue) if n else None)
+    return Test(n, positive, float(binomtest(positive, n, 0.5).pvalue) if n else None)
 
 
-@dataclass(frozen=True)
-class SignedRank:
-    """Wilcoxon's signed rank test: non-zero differences, sum of positive ranks, p-value."""
-
-    n: int
-    w_plus: float
-    p_value: float | None
-
-
-def signed_rank_test(original: Floats, protected: Floats) -> SignedRank:
-    """Test whether the location of the cells has changed (zeros dropped, mid-ranks).
+def signed_rank_test(original: Floats, protected: Floats) -> Test:
+    """Test by the sum of positive ranks whether the location of the cells has changed (zeros dropped, mid-ranks).
 
     Exact up to 50 differences without ties; else the normal approximation with its variance corrected
     for ties.
@@ -125,13 +115,13 @@ def signed_rank_test(original: Floats, protected: Floats) -> SignedRank:
     difference = difference[difference != 0]
     n = len(difference)
     if not n:
-        return SignedRank(0, 0.0, None)
+        return Test(0, 0.0, None)
     size = np.abs(difference)
     ranks, ties = midranks(size)
     w_plus = float(ranks[difference > 0].sum())
     if n <= EXACT and len(ties) == n:
-        return SignedRank(n, w_plus, float(wilcoxon(difference, method="exact").pvalue))
+        return Test(n, w_plus, float(wilcoxon(difference, method="exact").pvalue))
     t = ties.astype(np.float64)
     variance = n * (n + 1) * (2 * n + 1) / 24 - float((t**3 - t).sum()) / 48
     z = (w_plus - n * (n + 1) / 4) / np.sqrt(variance)
-    return SignedRank(n, w_plus, float(2 * norm.sf(abs(z))))
+    return Test(n, w_plus, float(2 * norm.sf(abs(z))))

@@ -10,7 +10,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
-from tacit.data.cells.tabulation import Columns, Tabulation, sum_name
+from tacit.data.cells.tabulation import Columns, Tabulation, floats, sum_name
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
 from tacit.engine.names import aggregate
@@ -54,7 +54,7 @@ def with_cell_keys(table: Table, data: Microdata, record_key: str) -> Table:
     own = table.response if not table.frequency and table.response in data.columns else None
     found = ground_sums(work, record_key, own)
     cell = work.cells(found)
-    counts = pick_own_cells(table, work.roll_up(cell, column(found, "n")))
+    counts = pick_own_cells(table, work.roll_up(cell, floats(found, sum_name("n"))))
     require_same_records(table, counts)
     extra: dict[str, Any] = {**table.extra, "cell_key": keys_of(table, work, found, cell, "")}
     if own is not None:
@@ -113,8 +113,8 @@ def ground_sums(work: Tabulation, record_key: str, own: str | None) -> pa.Table:
 
 def keys_of(table: Table, work: Tabulation, found: pa.Table, cell: Ints, suffix: str) -> Floats:
     """Return the keys of all cells from the sums in ground cells; every number on the way is whole."""
-    head = np.mod(column(found, f"head{suffix}"), HEAD)
-    tail = column(found, f"tail{suffix}")
+    head = np.mod(floats(found, sum_name(f"head{suffix}")), HEAD)
+    tail = floats(found, sum_name(f"tail{suffix}"))
     head = np.mod(head + np.floor(tail / TAIL), HEAD)
     heads = work.roll_up(cell, head).astype(np.int64)
     tails = work.roll_up(cell, np.mod(tail, TAIL)).astype(np.int64)
@@ -145,8 +145,8 @@ def ranges(table: Table, work: Tabulation, found: pa.Table, cell: Ints) -> Float
     """Return the largest less the smallest value in each cell; 0 where there is none."""
     size = int(np.prod(work.ground_shape, dtype=np.int64))
     high, low = np.full(size, -np.inf), np.full(size, np.inf)
-    np.maximum.at(high, cell, column(found, "most"))
-    np.minimum.at(low, cell, column(found, "least"))
+    np.maximum.at(high, cell, floats(found, sum_name("most")))
+    np.minimum.at(low, cell, floats(found, sum_name("least")))
     most = extremes(high.reshape(work.ground_shape), table, largest=True)
     least = extremes(low.reshape(work.ground_shape), table, largest=False)
     return pick_own_cells(table, np.where(np.isfinite(most), most - least, 0.0))
@@ -161,11 +161,6 @@ def extremes(ground: Floats, table: Table, *, largest: bool) -> Floats:
         below = np.split(d.closure.indices, d.closure.indptr[1:-1])
         array = np.moveaxis(np.stack([reduce(moved[leaves]) for leaves in below]), 0, axis)
     return np.ascontiguousarray(array).ravel()
-
-
-def column(table: pa.Table, name: str) -> Floats:
-    """Return a column of sums as numbers."""
-    return np.asarray(table.column(sum_name(name)).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 # -- digits --------------------------------------------------------------------------------------------

@@ -79,24 +79,9 @@ def magnitude_changes(
     Delta_j v_j, the first one by Delta_1 sign(v_1) (mu + |v_1|). A value never changes its sign on the
     way: Delta_j is at most what is left of it.
 
-    Parameters
-    ----------
-    value
-        Cell values.
-    parts
-        Cells x k: the contributions that scale the noise.
-    keys
-        Cell keys.
-    scaling, table
-        Size and distribution of the noise.
-    digits
-        Decimals of the keys.
-    small
-        The table for contributions below the separation point, whose noise has Delta = 1.
-    extra
-        mu of each cell.
-    even
-        Which cells have an even number of contributors, where that chooses the rows.
+    ``parts`` (cells x k) are the contributions that scale the noise, ``digits`` the decimals of the keys, ``small`` the
+    table for contributions below the separation point, whose noise has Delta = 1, ``extra`` the mu of each cell, and
+    ``even`` says which cells have an even number of contributors, where that chooses the rows.
     """
     left = value.astype(np.float64).copy()
     point = 0.0 if small is None else scaling.separation(table, small)

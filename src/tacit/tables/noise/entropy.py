@@ -33,23 +33,10 @@ STEPS = 500
 def max_entropy(
     changes: npt.ArrayLike, variance: float, stay: float | None = None, *, monotone: bool = False
 ) -> Floats:
-    """Return the distribution of largest entropy on some changes with mean 0 and a variance.
+    """Return the distribution of largest entropy on some changes, ascending and distinct, with mean 0 and a variance.
 
-    Parameters
-    ----------
-    changes
-        The possible values, ascending and distinct.
-    variance
-        The second moment.
-    stay
-        The probability of no change, where 0 is possible; by default it is free.
-    monotone
-        Whether the probabilities must not fall from the lowest change up to 0, where 0 is possible.
-
-    Raises
-    ------
-    Infeasible
-        When no such distribution has that mean and variance.
+    Where 0 is possible, ``stay`` is the probability of no change, by default free, and ``monotone`` says that the
+    probabilities must not fall from the lowest change up to 0. Infeasible when there is no such distribution.
     """
     v = np.asarray(changes, dtype=np.float64)
     rising = rising_rows(v) if monotone else np.zeros((0, len(v)))

@@ -14,7 +14,7 @@ estimation for additive noise, PSD 2016, LNCS 9867, 237-251.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -53,18 +53,12 @@ def count_ptable(
     # From D + small + 1 on (from D, when none is forbidden) all rows are alike.
     counts = range(1, maximum + (small + 1 if small else 0) + 1)
     wanted = one_for_each(monotony, len(counts), "count")
-    starts, moves, share = [np.zeros(1)], [np.zeros(1)], [np.ones(1)]
-    for i, monotone in zip(counts, wanted, strict=True):
+
+    def changes(i: float) -> Floats:
         v = np.arange(-min(i, maximum), maximum + 1, dtype=np.float64)
-        v = v[(i + v == 0) | (i + v > small)]
-        try:
-            p = max_entropy(v, variance, stay, monotone=monotone)
-        except Infeasible as error:
-            raise Infeasible(f"perturbation table, count {i}: {error}") from None
-        starts.append(np.full(len(v), float(i)))
-        moves.append(v)
-        share.append(p)
-    return from_parts(starts, moves, share)
+        return v[(i + v == 0) | (i + v > small)]
+
+    return make_rows(counts, wanted, changes, variance, stay, "count {:g}")
 
 
 def magnitude_ptable(
@@ -102,18 +96,33 @@ def magnitude_ptable(
     if not len(at) or at[0] <= 0 or at[-1] != maximum:
         raise InputError("the levels of a perturbation table are positive and end with its maximum")
     wanted = one_for_each(monotony, len(at), "level")
-    starts, moves, share = [np.zeros(1)], [np.zeros(1)], [np.ones(1)]
-    for i, monotone in zip(at, wanted, strict=True):
+
+    def changes(i: float) -> Floats:
         lowest = -int(np.floor(i / step + 1e-9))
-        v = step * np.arange(lowest, round(maximum / step) + 1, dtype=np.float64)
+        return step * np.arange(lowest, round(maximum / step) + 1, dtype=np.float64)
+
+    return make_rows(at, wanted, changes, variance, None, "i = {:g}")
+
+
+def make_rows(
+    levels: Iterable[float],
+    monotony: Sequence[bool],
+    changes: Callable[[float], Floats],
+    variance: float,
+    stay: float | None,
+    name: str,
+) -> PTable:
+    """Return the table with the distribution of largest entropy at every level; 0 stays 0."""
+    starts, moves, share = [np.zeros(1)], [np.zeros(1)], [np.ones(1)]
+    for i, monotone in zip(levels, monotony, strict=True):
+        v = changes(i)
         try:
-            p = max_entropy(v, variance, monotone=monotone)
+            share.append(max_entropy(v, variance, stay, monotone=monotone))
         except Infeasible as error:
-            raise Infeasible(f"perturbation table, i = {i:g}: {error}") from None
+            raise Infeasible(f"perturbation table, {name.format(i)}: {error}") from None
         starts.append(np.full(len(v), float(i)))
         moves.append(v)
-        share.append(p)
-    return from_parts(starts, moves, share)
+    return PTable.from_rows(np.concatenate(starts), np.concatenate(moves), np.concatenate(share))
 
 
 def one_for_each(monotony: bool | Sequence[bool], rows: int, name: str) -> list[bool]:
@@ -126,11 +135,6 @@ def one_for_each(monotony: bool | Sequence[bool], rows: int, name: str) -> list[
             f"not {len(monotony)}"
         )
     return [bool(m) for m in monotony]
-
-
-def from_parts(starts: list[Floats], moves: list[Floats], share: list[Floats]) -> PTable:
-    """Join the rows of several i."""
-    return PTable.from_rows(np.concatenate(starts), np.concatenate(moves), np.concatenate(share))
 
 
 # -- looking at a table --------------------------------------------------------------------------------

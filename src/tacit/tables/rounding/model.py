@@ -58,36 +58,26 @@ class Basis:
 
 @dataclass(frozen=True, eq=False)
 class Model(Basis):
-    """Everything the solvers need; arrays over all cells unless said otherwise.
+    """Everything the solvers need; arrays over all cells unless said otherwise."""
 
-    Attributes
-    ----------
-    base
-        To multiples of what is rounded.
-    margin
-        Positions of the cells that follow from the free ones.
-    start
-        The value in bases that every cell has when every free cell stands at its floor.
-    low, high
-        The range of the steps above ``start``: hard for free cells, for the others up to y bases more.
-    residual
-        Value less floor, in original units.
-    floor
-        The steps at which a cell stands at its own floor (0 for free cells).
-    cost, unit
-        What the step from floor to ceiling costs in the secondary objective, and every step further
-        away (0 for totals unless they count as well).
-    """
-
+    #: To multiples of what the table is rounded.
     base: float
+    #: Positions of the cells that follow from the free ones.
     margin: Ints
+    #: The value in bases that every cell has when every free cell stands at its floor.
     start: Ints
+    #: The range of the steps above ``start``: hard for free cells, for the others up to y bases more.
     low: Ints
     high: Ints
+    #: Value less floor, in original units.
     residual: Floats
+    #: The steps at which a cell stands at its own floor (0 for free cells).
     floor: Ints
+    #: What the step from floor to ceiling costs in the secondary objective, and every step further away (0 for totals
+    #: unless they count as well).
     cost: Floats
     unit: Floats
+    #: Whether all values are whole numbers, and the base too.
     exact: bool
 
     @functools.cached_property

@@ -257,13 +257,9 @@ class RoundingRule:
         """
         if m < 0:
             raise InvalidParameter("the rounded value must not be negative")
-        given = self.prior(prior)
-        weights = {m * self.base + r: given[r] * (1 - self.p_up(r)) for r in range(self.base)}
-        if m > 0:
-            weights |= {
-                (m - 1) * self.base + r: given[r] * self.p_up(r) for r in range(1, self.base)
-            }
-        return normalise_probabilities(weights)
+        given, B = self.prior(prior), self.base
+        values = range((m - 1) * B + 1 if m else 0, (m + 1) * B)
+        return self.posterior_of(m * B, {x: given[x % B] for x in values})
 
     def posterior_of(self, rounded: int, prior: dict[int, Fraction | float]) -> dict[int, Fraction]:
         """Return P[x | R(x)] for any prior over whole values x."""

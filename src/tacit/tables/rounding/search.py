@@ -14,11 +14,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.arrays import Ints
+from tacit.arrays import Floats, Ints
 from tacit.numerics.elementary import power
 from tacit.numerics.kernels import Kernels
 from tacit.tables.rounding.model import Layout, Model, layout_of
@@ -48,6 +48,23 @@ class Found:
     y: int
     sound: bool
     moves: int
+
+
+class Moves(NamedTuple):
+    """What the kernel works on: the movable cells with their costs and totals, and where each total stands."""
+
+    x: Ints
+    low: Ints
+    high: Ints
+    cost: Floats
+    unit: Floats
+    rows: Any
+    signs: Any
+    members: Any
+    starts: Ints
+    near: Any
+    at: Ints
+    table: Ints
 
 
 class Search:
@@ -134,6 +151,21 @@ class Search:
         width = 4 + 2 * layout.rows.shape[1]
         step = KERNELS.pick(budget * width)["anneal"]
         at = self.heights()
+        cost, unit = self.cost * share, self.unit * share
+        moves = Moves(
+            self.x,
+            self.low,
+            self.high,
+            cost,
+            unit,
+            layout.rows,
+            layout.signs,
+            layout.members,
+            layout.starts,
+            layout.near,
+            at,
+            self.table,
+        )
         energy = int(self.table[at[: len(at) - 1]].sum())
         chunk = max(2_000, CHUNK // width)
         done = 0
@@ -141,27 +173,7 @@ class Search:
             n = min(chunk, budget - done)
             t0 = hot * (cold / hot) ** (done / budget)
             t1 = hot * (cold / hot) ** ((done + n) / budget)
-            energy, self.seed = step(
-                self.x,
-                self.low,
-                self.high,
-                self.cost * share,
-                self.unit * share,
-                layout.rows,
-                layout.signs,
-                layout.members,
-                layout.starts,
-                layout.near,
-                at,
-                self.table,
-                energy,
-                n,
-                t0,
-                t1,
-                SWAPS,
-                self.seed,
-                quit_at_zero,
-            )
+            energy, self.seed = step(moves, energy, n, t0, t1, self.seed, quit_at_zero)
             done += n
             if stop(done / budget):
                 break
@@ -267,27 +279,10 @@ def compute_step_cost(cost: Any, unit: Any, x: Any, up: Any) -> Any:
 
 
 def anneal(
-    x: Any,
-    low: Any,
-    high: Any,
-    cost: Any,
-    unit: Any,
-    rows: Any,
-    signs: Any,
-    members: Any,
-    starts: Any,
-    near: Any,
-    at: Any,
-    table: Any,
-    energy: Any,
-    moves: Any,
-    hot: Any,
-    cold: Any,
-    swaps: Any,
-    seed: Any,
-    quit_at_zero: Any,
+    given: Moves, energy: Any, moves: Any, hot: Any, cold: Any, seed: Any, quit_at_zero: Any
 ) -> Any:
     """Make moves at temperatures from hot to cold; ``x`` and ``at`` are changed in place."""
+    x, low, high, cost, unit, rows, signs, members, starts, near, at, table = given
     n, slots = rows.shape
     q = near.shape[1]
     factor = math.pow(cold / hot, 1.0 / moves)
@@ -302,7 +297,7 @@ def anneal(
             up = -up
         k = -1
         seed = seed * LEHMER % PRIME
-        if seed < swaps * PRIME:
+        if seed < SWAPS * PRIME:
             seed = seed * LEHMER % PRIME
             row = near[i, seed * q // PRIME]
             if row + 1 < len(starts):
