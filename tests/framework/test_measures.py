@@ -10,7 +10,7 @@ from scipy import stats
 
 from tacit.stats.small_cells import correct_matches, sample_risk
 from tacit.tables.compare import formulas
-from tacit.tables.compare.tests_of_bias import binomial_test, sign_test, signed_rank_test
+from tacit.tables.compare.formulas import binomial_test, sign_test, signed_rank_test
 
 shapes = st.tuples(st.integers(1, 5), st.integers(1, 5))
 

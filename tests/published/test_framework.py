@@ -13,7 +13,7 @@ from conftest import FIXTURES
 from tacit import Table
 from tacit.tables import read_wide
 from tacit.tables.compare.distributions import impute_rows
-from tacit.tables.compare.tests_of_bias import binomial_test, sign_test, signed_rank_test
+from tacit.tables.compare.formulas import binomial_test, sign_test, signed_rank_test
 
 FOLDER = FIXTURES / "psd07-risk-utility-framework"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())

@@ -15,22 +15,20 @@ import numpy as np
 from tacit.argus.arb import Command, parse_batch
 from tacit.argus.batch_files import BatchFiles
 from tacit.argus.outputs import CONFIDENTIAL, Choices, format_name, write_argus
-from tacit.argus.records import (
-    REQUEST_COLUMN,
-    find_lower_bound,
-    find_smallest_value,
-    prepare_records,
-    read_records,
-    span,
-)
 from tacit.argus.work import (
+    REQUEST_COLUMN,
     Work,
     cost_of,
+    find_lower_bound,
+    find_smallest_value,
     magnitude_noise,
     numbered_choices,
     outcome,
+    prepare_records,
+    read_records,
     rules_of,
     seconds,
+    span,
     whole_or,
 )
 from tacit.context import Context

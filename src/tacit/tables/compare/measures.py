@@ -12,9 +12,9 @@ from tacit.errors import InputError
 from tacit.stats.small_cells import sample_risk, small_cell_risk
 from tacit.tables.compare import formulas
 from tacit.tables.compare.distributions import Distributions, fill_suppressed
+from tacit.tables.compare.formulas import binomial_test, sign_test, signed_rank_test
 from tacit.tables.compare.layout import Pick
 from tacit.tables.compare.loglinear import deviance
-from tacit.tables.compare.tests_of_bias import binomial_test, sign_test, signed_rank_test
 
 if TYPE_CHECKING:
     from tacit.tables.compare.table_comparison import TableComparison

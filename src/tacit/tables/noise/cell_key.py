@@ -21,8 +21,13 @@ from tacit.registry import register
 from tacit.spec import Method, Where
 from tacit.tables.adjust.claims import claim_on
 from tacit.tables.noise import ptable as _ptable
-from tacit.tables.noise.cell_keys import digits_of, rotate_digits
-from tacit.tables.noise.cell_noise import Scaling, contributions, magnitude_changes
+from tacit.tables.noise.cell_keys import (
+    Scaling,
+    contributions,
+    digits_of,
+    magnitude_changes,
+    rotate_digits,
+)
 from tacit.tables.rounding.model import basis
 
 Share = Annotated[float, Field(gt=0, le=1)]
