@@ -33,6 +33,15 @@ RULES = {
     "MIS": (1,),
     "MAN": (1,),
 }
+#: How rules of ours are written, the rule without effect that holds a place of the individual level, and the places.
+RULE_TEXTS = {
+    "p_percent": ("P({p},{n})", "P(0,0)", 2),
+    "pq": ("P({p},{q},{n})", "P(0,0)", 2),
+    "dominance": ("NK({n},{k})", "NK(0,0)", 2),
+    "minimum_frequency": ("FREQ({n},{range})", "FREQ(0,0)", 1),
+    "request": ("REQ({share},{second_share},{minimum},{range})", "REQ(0,0,0,0)", 1),
+    "zero_cells": ("ZERO({range})", "", 0),
+}
 METHODS = ("GH", "MOD", "OPT", "NET", "RND", "CTA", "CKM")
 SOLVERS = ("FREE", "XPRESS", "CPLEX")
 
@@ -432,28 +441,16 @@ def rule_text(spec: Spec) -> str:
     A rule at holding level stands behind two rules without effect, which hold the places of the
     individual level.
     """
+    if spec.kind not in RULE_TEXTS:
+        return ""
+    text, blank, places = RULE_TEXTS[spec.kind]
     given = spec.model_dump()
-
-    def placed(rule: str, blank: str, places: int) -> str:
-        on_holdings = given.get("level") == "holding"
-        return "|".join([*([blank] * places if on_holdings else []), rule])
-
     number = {
         k: format_all_digits(float(v)) for k, v in given.items() if isinstance(v, int | float)
     }
-    if spec.kind == "p_percent":
-        return placed(f"P({number['p']},{number['n']})", "P(0,0)", 2)
-    if spec.kind == "pq":
-        return placed(f"P({number['p']},{number['q']},{number['n']})", "P(0,0)", 2)
-    if spec.kind == "dominance":
-        return placed(f"NK({number['n']},{number['k']})", "NK(0,0)", 2)
-    if spec.kind == "minimum_frequency":
-        return placed(f"FREQ({number['n']},{number['range']})", "FREQ(0,0)", 1)
-    if spec.kind == "request":
-        second = number.get("second_share") or number["share"]
-        parts = (number["share"], second, number["minimum"], number["range"])
-        return placed(f"REQ({','.join(parts)})", "REQ(0,0,0,0)", 1)
-    return f"ZERO({number['range']})" if spec.kind == "zero_cells" else ""
+    number.setdefault("second_share", number.get("share", ""))
+    held = [blank] * places if given.get("level") == "holding" else []
+    return "|".join([*held, text.format(**number)])
 
 
 def method_text(spec: Spec) -> str:

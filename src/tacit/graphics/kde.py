@@ -164,9 +164,7 @@ def count_cells(
     spread = np.asarray(cells.max(axis=0)) - low + 1
     if weights is not None:
         return cells, given
-    codes = cells[:, 0] - low[0]
-    for j in range(1, len(grids)):
-        codes = codes * spread[j] + cells[:, j] - low[j]
+    codes = np.ravel_multi_index(tuple((cells - low).T), tuple(spread))
     if np.prod(spread.astype(float)) < 5e7:
         every = np.bincount(codes)
         kept = np.flatnonzero(every)
@@ -174,10 +172,7 @@ def count_cells(
     else:
         kept, found = np.unique(codes, return_counts=True)
         counts = found.astype(np.float64)
-    places = np.empty((len(kept), len(grids)), dtype=np.int64)
-    for j in range(len(grids) - 1, -1, -1):
-        places[:, j] = kept % spread[j] + low[j] if j else kept + low[0]
-        kept = kept // spread[j]
+    places = np.stack(np.unravel_index(kept, tuple(spread)), axis=1).astype(np.int64) + low
     return places, counts
 
 

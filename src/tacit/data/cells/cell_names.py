@@ -61,6 +61,17 @@ def code_index(dimension: Dimension, code: Any) -> int:
     return dimension.position[code]
 
 
+def at_totals(table: Table) -> Flags:
+    """Return which cells stand at the total of each dimension: cells x dimensions."""
+    return np.asarray(table.places == [d.total for d in table.dimensions])
+
+
+def in_margin(table: Table, names: Sequence[str]) -> Flags:
+    """Return the cells of a crossing of some dimensions: all others stand at their totals."""
+    rest = [i for i, name in enumerate(table.names) if name not in names]
+    return np.asarray(at_totals(table)[:, rest].all(axis=1))
+
+
 def match_masks(table: Table, masks: Sequence[Mask], field: str) -> Flags:
     """Return which cells match at least one mask; a dimension that a mask leaves out is free."""
     inside = np.zeros(len(table), dtype=bool)

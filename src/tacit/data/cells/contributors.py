@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,8 +35,8 @@ class Contributors:
 
     def map(self, change: Callable[[str, npt.NDArray[Any]], npt.NDArray[Any]]) -> Contributors:
         """Return contributors of which every array that is there has been changed, by its name."""
-        held = vars(self).items()
-        return Contributors(**{n: None if a is None else change(n, a) for n, a in held})
+        held: dict[str, Any] = vars(self)
+        return replace(self, **{n: change(n, a) for n, a in held.items() if a is not None})
 
     def take(self, cells: Ints) -> Contributors:
         """Return the contributors of some cells."""

@@ -20,6 +20,8 @@ from tacit.data.microdata import Microdata
 from tacit.data.table import Contributors, Table
 from tacit.errors import InputError
 
+#: The fields of a table that say how far an interval must reach.
+LEVELS = ("lower_level", "upper_level", "sliding_level")
 #: What stands for the contributors of cells that no table has.
 UNKNOWN = {"count": -1, "who": -1}
 
@@ -76,7 +78,7 @@ def link(
     more = overlaps.added
     levels = {
         name: pad(largest([getattr(t, name) for t in tables], parts, n), more, 0.0)
-        for name in ("lower_level", "upper_level", "sliding_level")
+        for name in LEVELS
     }
     blocks = [move_relations(t.equations, p, n + more) for t, p in zip(tables, parts, strict=True)]
     # Of shared cells, what the first table has.
@@ -159,9 +161,7 @@ def split(linked: Table, tables: Sequence[Table]) -> tuple[Table, ...]:
     return tuple(
         table.with_(
             status=linked.status[part],
-            lower_level=linked.lower_level[part],
-            upper_level=linked.upper_level[part],
-            sliding_level=linked.sliding_level[part],
+            **{name: getattr(linked, name)[part] for name in LEVELS},
             changed=None if linked.changed is None else linked.changed[part],
             interval=None if linked.interval is None else linked.interval[part],
             history=linked.history,

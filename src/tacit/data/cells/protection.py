@@ -26,7 +26,8 @@ def protect_cells(
 ) -> Table:
     """Call cells unsafe, with the distances to which an attacker's interval must reach."""
     at = table.positions(cells)
-    for name, level in (("lower", lower), ("upper", upper), ("sliding", sliding)):
+    given = {"lower": lower, "upper": upper, "sliding": sliding}
+    for name, level in given.items():
         if (np.asarray(level, dtype=float) < 0).any() or np.isnan(level).any():
             raise InputError(f"the {name} protection level must not be negative")
     frozen = at[table.status[at] == Status.PROTECTED]
@@ -35,15 +36,9 @@ def protect_cells(
             f"{table.describe_cell(int(frozen[0]))} must be published and cannot be unsafe as well"
         )
     table = table.with_status(at, status)
-    levels = {}
-    for name, level in (
-        ("lower_level", lower),
-        ("upper_level", upper),
-        ("sliding_level", sliding),
-    ):
-        array = np.array(getattr(table, name), dtype=np.float64)
+    levels = {f"{name}_level": np.array(getattr(table, f"{name}_level"), float) for name in given}
+    for array, level in zip(levels.values(), given.values(), strict=True):
         array[at] = level
-        levels[name] = array
     return table.with_(**levels)
 
 

@@ -13,6 +13,7 @@ from scipy import sparse
 from tacit.arrays import Flags, Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
+from tacit.data.cells.cell_names import in_margin
 from tacit.data.cells.relations import independent_equations
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, LimitReached
@@ -20,7 +21,8 @@ from tacit.registry import register
 from tacit.spec import Method, Where
 from tacit.tables.adjust.cta import (
     Adjusted,
-    adjust_table,
+    adjust_absolute,
+    adjust_squares,
     adjusted_claims,
     find_blocking_levels,
     needs,
@@ -131,13 +133,8 @@ class Adjust(Method[Table]):
             ctx.note(status="nothing to move", distance=0.0, bound=0.0, gap=0.0, unsafe=0)
             return table.with_changed(table.value)
         clock = Clock(self.time_limit, lambda: ctx.tick(self.title()), ctx.should_stop)
-        found = adjust_table(
-            model.problem,
-            square=self.norm == "l2",
-            exact=self.method == "exact",
-            clock=clock,
-            gap=self.gap,
-        )
+        search = adjust_squares if self.norm == "l2" else adjust_absolute
+        found = search(model.problem, self.method == "exact", clock, self.gap)
         ctx.tick(self.title())
         if found is None:
             raise make_impossible_error(table, model)
@@ -242,11 +239,7 @@ class Adjust(Method[Table]):
                 raise InputError(
                     f"keep_margins: no dimension {min(unknown)!r}; there are {table.names}"
                 )
-            inside = np.ones(len(table), dtype=bool)
-            for d, column in zip(table.dimensions, table.places.T, strict=True):
-                if d.name not in chosen:
-                    inside &= column == d.total
-            found |= inside
+            found |= in_margin(table, chosen)
         level = np.zeros(len(table), dtype=np.int64)
         for d, column in zip(table.dimensions, table.places.T, strict=True):
             level += d.depth[column]
@@ -368,10 +361,7 @@ def standard_errors(table: Table) -> Floats:
 def grand_total(table: Table) -> Ints:
     """Return the grand total, or the cells that are part of no other in bare equations."""
     if table.dimensions:
-        at = np.ones(len(table), dtype=bool)
-        for d, column in zip(table.dimensions, table.places.T, strict=True):
-            at &= column == d.total
-        return np.flatnonzero(at)
+        return np.flatnonzero(in_margin(table, ()))
     entries = table.equations.tocoo()
     parent, child = np.zeros(len(table), dtype=bool), np.zeros(len(table), dtype=bool)
     parent[entries.coords[1][entries.data < 0]] = True

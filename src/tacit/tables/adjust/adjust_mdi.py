@@ -156,16 +156,11 @@ class AdjustMdi(Method[Table]):
     def rules(self) -> Rules:
         """Return the parameters of the search."""
         size = self.random_search or 0
+        same = ("tol", "max_iter", "paper_ipf", "max_enum", "tie_rule", "flip_passes", "enough")
         return Rules(
-            tol=self.tol,
-            max_iter=self.max_iter,
-            paper_ipf=self.paper_ipf,
-            max_enum=self.max_enum,
-            tie_rule=self.tie_rule,
-            flip_passes=self.flip_passes,
+            **{name: getattr(self, name) for name in same},
             exhaustive=self.search == "exhaustive",
             random_size=random_search_size(*size) if isinstance(size, tuple) else size,
-            enough=self.enough,
         )
 
     def summary(
@@ -223,12 +218,12 @@ def movement_of(
     held = table.fixed[ground.free] & ~table.empty[ground.free]
     free = np.flatnonzero(~moves & ~held & (value > 0) & ~(unsafe & ~moves))
     fixed = np.flatnonzero(moves)
-    totals, target = kept_totals(table, ground, margins, value)
+    totals = kept_totals(table, ground, margins)
     # Cells that stay as they are leave the rest of their totals to the others.
     used = np.zeros(len(value), dtype=bool)
     used[free] = used[fixed] = True
-    target = target - totals.sums(np.where(used, 0.0, value))
-    slabs = one_way(table) if table.is_product else totals
+    target = totals.sums(value) - totals.sums(np.where(used, 0.0, value))
+    slabs = totals_by(table, one_way(table)) if table.is_product else totals
     movement = Movement(
         free=np.ascontiguousarray(value[free]),
         totals=totals.of(free),
@@ -269,38 +264,32 @@ def refuse(table: Table, ground: Basis) -> None:
 # -- totals --------------------------------------------------------------------------------------------
 
 
-def kept_totals(
-    table: Table, ground: Basis, margins: Margins, value: Floats
-) -> tuple[Totals, Floats]:
-    """Return the totals to keep over the ground cells, and what they are."""
+def kept_totals(table: Table, ground: Basis, margins: Margins) -> Totals:
+    """Return the totals to keep over the ground cells."""
     if table.is_product:
-        totals = product_totals(table, margins)
-    elif isinstance(margins, str):
-        totals = relation_totals(table, ground)
-    else:
-        raise InputError(
-            "sets of dimensions to keep need a table that is a full product; linked tables and "
-            "bare equations keep all their totals"
-        )
-    return totals, totals.sums(value)
+        return totals_by(table, kept_sets(table, margins))
+    if isinstance(margins, str):
+        return relation_totals(table, ground)
+    raise InputError(
+        "sets of dimensions to keep need a table that is a full product; linked tables and "
+        "bare equations keep all their totals"
+    )
 
 
-def product_totals(table: Table, margins: Margins) -> Totals:
-    """Return totals by sets of dimensions, at the ground codes of each."""
+def kept_sets(table: Table, margins: Margins) -> list[tuple[int, ...]]:
+    """Return the sets of dimensions by whose ground codes totals are kept."""
     axes = range(len(table.shape))
-    if margins == "one_way":
+    if margins == "one_way" or (margins == "all" and len(axes) == 1):
         return one_way(table)
     if margins == "all":
-        sets = [tuple(a for a in axes if a != out) for out in axes] if len(axes) > 1 else [()]
-    else:
-        sets = [axis_numbers(table, chosen) for chosen in margins]
-    return totals_by(table, sets)
+        return [tuple(a for a in axes if a != out) for out in axes]
+    return [axis_numbers(table, chosen) for chosen in margins]
 
 
-def one_way(table: Table) -> Totals:
-    """Return the totals of each dimension by itself; of a one-way table its grand total."""
+def one_way(table: Table) -> list[tuple[int, ...]]:
+    """Return each dimension by itself; of a one-way table its grand total."""
     axes = range(len(table.shape))
-    return totals_by(table, [(a,) for a in axes] if len(axes) > 1 else [()])
+    return [(a,) for a in axes] if len(axes) > 1 else [()]
 
 
 def axis_numbers(table: Table, chosen: Sequence[str | int]) -> tuple[int, ...]:

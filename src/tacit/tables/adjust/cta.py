@@ -194,13 +194,6 @@ class Adjusted:
         return cls(best, bound, "optimal" if proven else "feasible", facts)
 
 
-def adjust_table(
-    a: Adjustment, *, square: bool, exact: bool, clock: Clock, gap: float
-) -> Adjusted | None:
-    """Return the best adjustment found with a bound; None when it is proven that there is none."""
-    return adjust_squares(a, exact, clock, gap) if square else adjust_absolute(a, exact, clock, gap)
-
-
 def adjust_absolute(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adjusted | None:
     """Dive in the relaxation, reverse signs, dive again around single cells, then branch and bound."""
     relaxation, program = Relaxation(a), Absolute(a)

@@ -13,6 +13,7 @@ from scipy import sparse
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.cells.dimension import Dimension, Sum
+from tacit.data.cells.linked import LEVELS
 from tacit.data.cells.status import Status
 from tacit.data.table import Contributors, Table
 from tacit.errors import HierarchyError, Infeasible, InputError, near_match
@@ -22,8 +23,6 @@ from tacit.tables.suppress.suppression import Suppression, protect_from_responde
 
 #: The code of the total that the agencies of a block have in common; it is never published.
 BLOCK_TOTAL = "(block)"
-#: The fields of a table that say how far an interval must reach.
-LEVELS = ("lower_level", "upper_level", "sliding_level")
 #: Cells named in a message.
 NAMED = 10
 

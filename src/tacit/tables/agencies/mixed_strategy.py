@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import BeforeValidator, Field
 
 from tacit.arrays import Flags, Floats, Ints
@@ -395,12 +396,15 @@ def parts_below(table: Table, regions: Regions) -> Iterable[tuple[Ints, Ints]]:
             yield own[found], order[at[found]]
 
 
+def number_rows(rows: npt.NDArray[np.integer[Any]]) -> Ints:
+    """Return a number for each row, equal where rows are."""
+    return np.unique(rows.astype(np.int64), axis=0, return_inverse=True)[1].ravel()
+
+
 def largest_levels(table: Table, regions: Regions) -> tuple[Floats, Floats]:
     """Return for each cell the largest levels of unsafe cells of its agency at its position."""
-    others = np.delete(table.places, regions.axis, axis=1).astype(np.int64)
-    key = np.column_stack([regions.of(table), others])
-    _, own = np.unique(key, axis=0, return_inverse=True)
-    own = own.ravel()
+    others = np.delete(table.places, regions.axis, axis=1)
+    own = number_rows(np.column_stack([regions.of(table), others]))
     levels = []
     for name in ("lower_level", "upper_level"):
         most = np.zeros(own.max(initial=0) + 1)
@@ -411,9 +415,7 @@ def largest_levels(table: Table, regions: Regions) -> tuple[Floats, Floats]:
 
 def federal_cells_at(table: Table, regions: Regions, cells: Ints) -> Flags:
     """Return the federal cells at the positions of some cells."""
-    others = np.delete(table.places, regions.axis, axis=1).astype(np.int64)
-    _, own = np.unique(others, axis=0, return_inverse=True)
-    own = own.ravel()
+    own = number_rows(np.delete(table.places, regions.axis, axis=1))
     at = np.zeros(own.max(initial=0) + 1, dtype=bool)
     at[own[cells]] = True
     return np.asarray(at[own] & (regions.of(table) < 0))

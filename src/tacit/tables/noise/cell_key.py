@@ -244,16 +244,11 @@ class CellKey(Method[Table]):
             )
         if not self.parity and "all" not in main.blocks:
             raise InputError("the perturbation table has even and odd rows only: set parity=True")
+        ends = (self.sigma0, self.xstar) if self.scaling == "flex" else (None, None)
         return {
             "main": main,
             "small": small,
-            "scaling": Scaling(
-                self.sigma1,
-                self.sigma0 if self.scaling == "flex" else None,
-                self.xstar if self.scaling == "flex" else None,
-                self.q,
-                tuple(self.epsilon),
-            ),
+            "scaling": Scaling(self.sigma1, *ends, self.q, tuple(self.epsilon)),
             "scale_by": self.scale_by,
             "mu_c": self.mu_c,
             "parity": self.parity,

@@ -117,14 +117,9 @@ class Model(Basis):
         low, high = self.low.copy(), self.high.copy()
         low[self.free] -= more
         high[self.free] += more
-        if self.exact_nonnegative:
+        if (self.start[self.free] >= 0).all():
             low[self.free] = np.maximum(low[self.free], -self.start[self.free])
         return replace(self, low=low, high=high)
-
-    @property
-    def exact_nonnegative(self) -> bool:
-        """Return True when no free cell is negative, so that none may become so."""
-        return bool((self.start[self.free] >= 0).all())
 
 
 def model_of(
@@ -150,7 +145,11 @@ def model_of(
     margin = np.setdiff1d(np.arange(len(table)), cells.free, assume_unique=True)
     start = cells.spread(floors[cells.free])
     low, high = floors - start, ceilings - start
-    widen(low, high, floors, residual, cells.free, max_shift=max_shift, free_zeros=free_zeros)
+    # Free cells stay at their adjacent multiples, or within ``max_shift`` bases, and are not made negative.
+    free, multiple = cells.free, residual[cells.free] == 0
+    least = np.where(floors[free] >= 0, -floors[free], 1 - max_shift)
+    low[free] = np.maximum(1 - max_shift, least)
+    high[free] = max_shift - multiple + (multiple if free_zeros else 0)
     if protection:
         protect(table, base, low, high, start, max_shift, exact=exact)
     cost, unit = costs(table, base, residual, secondary, rng)
@@ -193,26 +192,6 @@ def multiples(value: Floats, base: float) -> tuple[Ints, Ints, Floats, bool]:
     floors = np.where(even, near, np.floor(share)).astype(np.int64)
     left = np.where(even, 0.0, value - floors * base)
     return floors, floors + ~even, left, False
-
-
-def widen(
-    low: Ints,
-    high: Ints,
-    floors: Ints,
-    residual: Floats,
-    free: Ints,
-    *,
-    max_shift: int,
-    free_zeros: bool,
-) -> None:
-    """Set the range of the free cells: adjacent multiples, or ``max_shift`` bases around the value."""
-    multiple = residual[free] == 0
-    low[free] = 1 - max_shift
-    high[free] = max_shift - multiple
-    if free_zeros:
-        high[free] += multiple
-    positive = floors[free] >= 0
-    low[free] = np.where(positive, np.maximum(low[free], -floors[free]), low[free])
 
 
 def protect(

@@ -25,6 +25,7 @@ from scipy import sparse
 from tacit.arrays import Flags, Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
+from tacit.data.cells.cell_names import in_margin
 from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError
@@ -123,14 +124,7 @@ def find_published_cells(table: Table, margins: tuple[tuple[str, ...], ...]) -> 
     unknown = sorted({name for margin in margins for name in margin} - set(table.names))
     if unknown:
         raise InputError(f"the table has no dimension {unknown[0]!r}; it has {table.names}")
-    at_total = np.stack(
-        [table.places[:, i] == d.total for i, d in enumerate(table.dimensions)], axis=1
-    )
-    shown = np.zeros(len(table), dtype=bool)
-    for margin in margins:
-        rest = [i for i, name in enumerate(table.names) if name not in margin]
-        shown |= at_total[:, rest].all(axis=1)
-    return shown
+    return np.any([in_margin(table, margin) for margin in margins], axis=0)
 
 
 def require_changeable(table: Table, shown: Flags, base: int) -> None:

@@ -94,7 +94,6 @@ class Search:
             hard = model.right - model.extra @ fixed
             self.rest_low = np.r_[self.rest_low[:-1], hard, 0.0]
             self.rest_high = np.r_[self.rest_high[:-1], hard, 0.0]
-        self.soft = soft
         width = (self.rest_high - self.rest_low).astype(np.int64)
         self.classes, kind = np.unique(
             np.stack([width, np.arange(len(width)) >= soft], axis=1), axis=0, return_inverse=True
@@ -188,13 +187,11 @@ def search(
     tick: Tick,
     *,
     polish: bool = True,
-    least: int = 0,
     effort: int = EFFORT,
 ) -> Found:
     """Return the best rounding that annealing finds before the deadline (a time.monotonic()).
 
-    Runs of growing length are made until y is ``least`` (what is known to be the best) or 0; then the
-    secondary objective is improved with y held.
+    Runs of growing length are made until y is 0; then the secondary objective is improved with y held.
     """
     s = Search(model, rng)
     s.most = effort // s.layout.rows.shape[1]
@@ -206,7 +203,7 @@ def search(
         tick(share)
         return is_past(deadline)
 
-    best = anneal_in_runs(model, s, best, least, stop, deadline)
+    best = anneal_in_runs(model, s, best, stop, deadline)
     if polish and best.sound and s.unit.any():
         best = polish_objective(model, s, best, stop, deadline)
     best.moves = s.moves
@@ -214,13 +211,13 @@ def search(
 
 
 def anneal_in_runs(
-    model: Model, s: Search, best: Found, least: int, stop: Callable[[float], bool], deadline: float
+    model: Model, s: Search, best: Found, stop: Callable[[float], bool], deadline: float
 ) -> Found:
-    """Anneal in runs of growing length until y is ``least``, or no longer run helps or fits."""
+    """Anneal in runs of growing length until y is 0, or no longer run helps or fits."""
     budget, idle = min(60 * len(s.x) + 20_000, s.most), 0
-    while (best.y > least or not best.sound) and not is_past(deadline):
+    while (best.y > 0 or not best.sound) and not is_past(deadline):
         # Aim at adjacent multiples first; then at one base less than what has been reached.
-        aim = max(least, best.y - 1) if idle and best.sound else least
+        aim = max(0, best.y - 1) if idle and best.sound else 0
         s.table = s.penalties(aim)
         s.run(budget, HOT, COLD, SHARE, stop, quit_at_zero=True)
         found = choose_better(best, evaluate_steps(model, s))
