@@ -1,4 +1,4 @@
-"""One table of a batch: what was specified, and how its rules and costs read in our terms."""
+"""One table of a batch: what was specified, how its rules and costs read in our terms, and the records behind it."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def grid_text(table: Table) -> str:
     )
 
 
-# -- the order in which the cells of a table are written: one sorted by value tells which hidden cell is larger ---
+# -- the order in which cells are written: one sorted by value tells which hidden cell is larger -----
 #
 # Codes stand as their classification lists them. Where a dimension without levels runs up or down with the values of a line
 # that has a hidden cell, its codes are written in their own order instead.

@@ -187,12 +187,8 @@ def fit_overlaps(
 ) -> Floats:
     """Return values of the added cells that fit those of the tables: any will do for an attacker.
 
-    What an attacker holds possible does not depend on the point from which movements are counted.
-
-    Raises
-    ------
-    InputError
-        When there are none: the tables are not of one population.
+    What an attacker holds possible does not depend on the point from which movements are counted. Where there are
+    none the tables are not of one population, and are refused.
     """
     n = overlaps.given
     touched = np.flatnonzero(np.diff(sparse.csr_array(equations[:, n:]).indptr))

@@ -62,10 +62,7 @@ def needs(table: Table) -> tuple[Floats, Floats]:
 def safe_values(table: Table) -> tuple[Floats, Floats, Flags, Flags]:
     """Return the safe values below and above, and which of them respect the bounds.
 
-    Raises
-    ------
-    Infeasible
-        When an unsafe cell has none within its bounds.
+    Infeasible names the unsafe cells that have none within theirs.
     """
     down, up = needs(table)
     low, high = table.value - down, table.value + up

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, cast
@@ -208,7 +208,7 @@ class Coordinate(Agencies):
         engine = suppression_of(self.engine)
         base = table.costs(engine.cost, engine.power)
         priced, engine = scale_hiding_costs(table, engine, self._factor(table, regions))
-        models = {
+        models: dict[str, Callable[[Work], Flags]] = {
             "central": lambda work: work.run(work.table, "the whole table"),
             "decentral": lambda work: self._federal(work, work.patterns_alone()),
             "block": self._block,

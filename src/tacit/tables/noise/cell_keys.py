@@ -1,4 +1,4 @@
-"""Cell keys: the record keys of a cell's records added up modulo 1, and what a perturbed table gives away."""
+"""Cell keys, the record keys of a cell added up modulo 1; the noise that they look up, and what it gives away."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def truths(table: PTable, published: npt.ArrayLike) -> tuple[Floats, Floats]:
     return reach[0, at], reach[1, at]
 
 
-# -- the distribution of largest entropy on some changes, with mean 0, a variance, and monotony on request ---
+# -- the distribution of largest entropy --------------------------------------------------------------
 #
 # Monotony: the probabilities do not fall on the way from the lowest change to no change, p(v) <= p(v') for
 # v < v' <= 0, so that a smaller decrease is never rarer than a larger one. Where no change is not possible,

@@ -133,13 +133,7 @@ def model_of(
     protection: bool = False,
     rng: np.random.Generator | None = None,
 ) -> Model:
-    """State the rounding problem of a table.
-
-    Raises
-    ------
-    Infeasible
-        When the levels of a cell cannot be met with this base, naming cells.
-    """
+    """State the rounding problem of a table; Infeasible names cells whose levels cannot be met with this base."""
     floors, ceilings, residual, exact = multiples(table.value, base)
     cells = basis(table)
     margin = np.setdiff1d(np.arange(len(table)), cells.free, assume_unique=True)
@@ -317,15 +311,11 @@ def expand_free_cells(
     for cells, _, _ in rounds:
         defined[cells] = True
     free = np.flatnonzero(~defined)
-    expansion = sparse.csr_array(
-        (np.ones(len(free)), (free, np.arange(len(free)))), shape=(n, len(free))
-    )
+    eye = sparse.eye_array(n, format="csr")
+    expansion = sparse.csr_array(eye[:, free])
     for cells, rows, signs in rounds:
         part = sparse.diags_array(-1.0 / signs) @ (m[rows] @ expansion)
-        place = sparse.csr_array(
-            (np.ones(len(cells)), (cells, np.arange(len(cells)))), shape=(n, len(cells))
-        )
-        expansion = sparse.csr_array(expansion + place @ part)
+        expansion = sparse.csr_array(expansion + eye[:, cells] @ part)
     left = sparse.csr_array(m @ expansion)
     left.data[np.abs(left.data) < 1e-9] = 0
     left.eliminate_zeros()

@@ -316,7 +316,7 @@ def is_impossible(attempt: Attempt) -> bool:
     return loose.state == "infeasible"
 
 
-# -- controlled rounding as an integer program: the optimum of small tables, proofs and bounds ------
+# -- the integer program: the optimum of small tables, proofs and bounds -------------------------------
 #
 # With y fixed, the program is: minimise the secondary objective over whole steps x within their ranges,
 # every total within y bases of its adjacent multiples, every extra relation exactly met. Rising y from
