@@ -25,11 +25,14 @@ from tacit.tables.adjust.cta import (
     adjust_squares,
     adjusted_claims,
     find_blocking_levels,
+    find_decimals,
+    from_steps,
+    in_steps,
     needs,
     safe_values,
+    whole_deviations,
 )
 from tacit.tables.adjust.programs import Adjustment, Clock
-from tacit.tables.adjust.whole import find_decimals, from_steps, in_steps, whole_deviations
 from tacit.tables.rounding.model import basis
 
 Cell = int | tuple[str | int, ...]
