@@ -11,8 +11,9 @@ import time
 import numpy as np
 
 import tacit
-from tacit.tables.adjust.adjust_mdi import Ground, movement_of
+from tacit.tables.adjust.adjust_mdi import movement_of
 from tacit.tables.adjust.mdi import random_information
+from tacit.tables.rounding.model import basis
 
 #: Name to (shape, unsafe cells).
 MDI = {
@@ -51,7 +52,7 @@ def run_mdi(name, shape, unsafe):
     begun = time.process_time()
     details = tacit.AdjustMdi().apply(table, seed=1).history[-1].details
     spent = time.process_time() - begun
-    movement, _ = movement_of(table, Ground.of(table), "one_way")
+    movement, _ = movement_of(table, basis(table), "one_way")
     drawn = random_information(movement, 200, np.random.default_rng(2))
     low, high = np.quantile(drawn, [0.025, 0.975])
     print(

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.stats  # noqa: F401 - loaded before the clock starts
 
 import tacit
-from tacit.tables.rounding.counts import semi_controlled_rounding
+from tacit.tables.rounding.random_rounding import semi_controlled_rounding
 
 
 def main(rows):

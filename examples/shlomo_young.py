@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import tacit
-from tacit.tables.rounding.counts import semi_controlled_rounding
+from tacit.tables.rounding.random_rounding import semi_controlled_rounding
 
 COLUMNS = ["sex", "illness", "activity"]
 MODEL = [["sex", "area"], ["illness", "activity"]]

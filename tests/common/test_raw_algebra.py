@@ -64,7 +64,7 @@ ALLOWED = {
     "tables/agencies/mixed_strategy.py": WHOLE,
     "tables/attack/reach.py": WHOLE,
     "tables/margins": FIGURES,
-    "tables/rounding/effects.py": FIGURES,
+    "tables/rounding/rounding_effects.py": FIGURES,
     "tables/structure": "order of work and ranks; schur.py: " + OPEN,
     "tables/suppress/suppress_partial.py": WHOLE,
 }

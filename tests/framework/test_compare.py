@@ -9,7 +9,7 @@ import pytest
 import tacit
 from tacit.errors import Infeasible, InputError
 from tacit.tables.compare.distributions import from_array
-from tacit.tables.rounding.counts import random_rounding, semi_controlled_rounding
+from tacit.tables.rounding.random_rounding import random_rounding, semi_controlled_rounding
 
 
 def compare_tables(original, versions, **options):

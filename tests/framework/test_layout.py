@@ -17,16 +17,10 @@ PEOPLE = {
 }
 
 
-READING = {
-    "rows": None, "columns": None, "value": None, "contributors": None, "cells": None,
-    "total": None, "marks": (),
-}  # fmt: skip
-
-
 def laid(source, other=None, **reading):
     """One source as distributions, or two of one layout."""
     sources = {"": source} if other is None else {"": source, "v": other}
-    found = laid_out(sources, READING | reading)
+    found = laid_out(sources, tacit.TableComparison(**reading))
     return found[""] if other is None else (found[""], found["v"])
 
 

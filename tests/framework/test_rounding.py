@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import InputError
-from tacit.tables.compare.tests_of_bias import binomial_test
-from tacit.tables.rounding.counts import (
+from tacit.tables.compare.formulas import binomial_test
+from tacit.tables.rounding.random_rounding import (
     added_variance,
     random_rounding,
     semi_controlled_rounding,

@@ -39,7 +39,7 @@ from tacit.stats.robust import qn
 from tacit.stats.series import warping
 from tacit.stats.series.distances import Distance
 from tacit.stats.series.panel import Panel
-from tacit.tables.rounding import small_counts
+from tacit.tables.rounding import round_small_counts as small_counts
 from tacit.tables.rounding.solve import solve_rounding
 from tacit.tables.structure.detection import detect_structure
 

@@ -12,8 +12,8 @@ import tacit
 from conftest import FIXTURES
 from tacit import Table
 from tacit.tables import read_wide
-from tacit.tables.compare.impute import impute_rows
-from tacit.tables.compare.tests_of_bias import binomial_test, sign_test, signed_rank_test
+from tacit.tables.compare.distributions import impute_rows
+from tacit.tables.compare.formulas import binomial_test, sign_test, signed_rank_test
 
 FOLDER = FIXTURES / "psd07-risk-utility-framework"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
@@ -102,7 +102,7 @@ def test_swapped_version(found, tables):
     ten = compare_tables(tables["original"], {"swapped": tables["swapped"]}, rank_groups=10)
     assert ten["swapped"]["RC"] == near(expected["rank_groups_10_all_cells"])
     test = signed_rank_test(*(inner(tables[n]) for n in ("original", "swapped")))
-    assert test.w_plus == expected["W_plus"]
+    assert test.statistic == expected["W_plus"]
 
 
 def test_tests_of_bias(found, tables):
@@ -114,10 +114,10 @@ def test_tests_of_bias(found, tables):
     assert test.p_value == near(expected["p_value"])
     assert found["rounded"]["binomial_p"] == test.p_value
     sign = sign_test(o, p)
-    assert (sign.n, sign.positive) == (16, EXPECTED["sign_test"]["positive"])
+    assert (sign.n, sign.statistic) == (16, EXPECTED["sign_test"]["positive"])
     assert sign.p_value == near(EXPECTED["sign_test"]["p_value"])
     rank = signed_rank_test(o, p)
-    assert (rank.n, rank.w_plus) == (
+    assert (rank.n, rank.statistic) == (
         EXPECTED["signed_rank"]["n"],
         EXPECTED["signed_rank"]["W_plus"],
     )

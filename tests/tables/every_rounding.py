@@ -10,7 +10,7 @@ from tacit.data.cells.relations import roll_up
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.numerics.algebra import lstsq
-from tacit.tables.rounding.half import NEAR, Floats, scale_to_bases
+from tacit.tables.rounding.half_rounding import NEAR, Floats, scale_to_bases
 
 
 def every_rounding(table: Table, base: float) -> Iterator[Floats]:

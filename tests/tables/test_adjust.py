@@ -17,11 +17,18 @@ from tables.random_tables import random_table as any_table
 from tacit.claims import Claim
 from tacit.errors import Infeasible, InputError, LimitReached
 from tacit.solve import Highs, LinearModel
-from tacit.tables.adjust.cta import needs, side_costs, solve_relaxed_bound
+from tacit.tables.adjust.cta import needs, side_costs
 from tacit.tables.adjust.programs import Absolute, Clock, Relaxation, Squares, make_undoing_cuts
 from tacit.tables.adjust.publish_intervals import published_interval
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+def solve_relaxed_bound(a):
+    """The bound of the linear relaxation."""
+    return Relaxation(a).lp.solve().value
+
+
 INVESTMENT = json.loads(
     (FIXTURES / "psd04-harmonizing-suppression" / "cta_investment.json").read_text()
 )

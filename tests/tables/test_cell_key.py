@@ -16,13 +16,14 @@ from tacit.errors import Infeasible, InputError, InvalidParameter
 from tacit.io.p_tables import PTable, read_ptable, write_ptable
 from tacit.tables.noise.cell_key import CellKey
 from tacit.tables.noise.cell_keys import (
+    Scaling,
     cell_key_study,
     digits_of,
+    magnitude_changes,
     narrow_integer_bounds,
     rotate_digits,
     with_cell_keys,
 )
-from tacit.tables.noise.cell_noise import Scaling, magnitude_changes
 from tacit.tables.noise.ptable import (
     count_ptable,
     magnitude_ptable,

@@ -11,8 +11,7 @@ from scipy.optimize import LinearConstraint, minimize
 import tacit
 from tacit.errors import Infeasible, InputError, InvalidParameter
 from tacit.io.p_tables import read_ptable
-from tacit.tables.noise.entropy import max_entropy
-from tacit.tables.noise.ptable import count_ptable, magnitude_ptable, moments
+from tacit.tables.noise.ptable import count_ptable, magnitude_ptable, max_entropy, moments
 
 PUBLISHED = Path(__file__).parents[1] / "fixtures" / "perturbation-tables"
 

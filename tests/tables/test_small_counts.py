@@ -11,8 +11,7 @@ import tacit
 from tacit.data.cells.relations import roll_up
 from tacit.errors import Infeasible, InputError
 from tacit.tables.rounding.random_rounding import RandomRounding
-from tacit.tables.rounding.round_small_counts import RoundSmallCounts, find_published_cells
-from tacit.tables.rounding.small_counts import Sums
+from tacit.tables.rounding.round_small_counts import RoundSmallCounts, Sums, find_published_cells
 
 
 def counts(shape, seed=1, mean=1.5):
@@ -36,13 +35,13 @@ def squares(table, values):
 def best_squares(table, base):
     """The smallest sum of squares over all choices, by enumeration."""
     sums = Sums(table, np.ones(len(table), dtype=bool))
-    old = table.value[sums.free].astype(np.int64)
+    old = table.value[sums.basis.free].astype(np.int64)
     at = np.flatnonzero((old > 0) & (old < base))
     best = np.inf
     for up in itertools.product([0, base], repeat=len(at)):
         new = old.copy()
         new[at] = up
-        best = min(best, squares(table, sums.spread(new)))
+        best = min(best, squares(table, sums.basis.spread(new)))
     return best
 
 

@@ -161,7 +161,10 @@ def test_units_in_many_cells_are_worked_on_in_blocks(monkeypatch):
 @settings(max_examples=60, deadline=None)
 def test_the_largest_entries_are_found_among_ties(pairs, t):
     cells, values = zip(*pairs, strict=True)
-    entries = contributions.plain_entries(cells, range(len(pairs)), values)
+    n, x = len(pairs), np.asarray(values, dtype=np.float64)
+    entries = contributions.Entries(
+        np.asarray(cells), np.arange(n), x, x, np.ones(n), np.zeros(n, np.int8), np.zeros(n, bool)
+    )
     found = contributions.largest(entries, t)
     for cell in set(cells):
         own = [(-v, i) for i, (c, v) in enumerate(pairs) if c == cell]

@@ -33,6 +33,15 @@ RULES = {
     "MIS": (1,),
     "MAN": (1,),
 }
+#: How rules of ours are written, the rule without effect that holds a place of the individual level, and the places.
+RULE_TEXTS = {
+    "p_percent": ("P({p},{n})", "P(0,0)", 2),
+    "pq": ("P({p},{q},{n})", "P(0,0)", 2),
+    "dominance": ("NK({n},{k})", "NK(0,0)", 2),
+    "minimum_frequency": ("FREQ({n},{range})", "FREQ(0,0)", 1),
+    "request": ("REQ({share},{second_share},{minimum},{range})", "REQ(0,0,0,0)", 1),
+    "zero_cells": ("ZERO({range})", "", 0),
+}
 METHODS = ("GH", "MOD", "OPT", "NET", "RND", "CTA", "CKM")
 SOLVERS = ("FREE", "XPRESS", "CPLEX")
 
@@ -52,22 +61,15 @@ class Token:
 
 @dataclass(frozen=True)
 class Command:
-    """One command of a batch file.
+    """One command of a batch file."""
 
-    Attributes
-    ----------
-    line
-        Where it stands.
-    name
-        The keyword in capitals.
-    arguments
-        What follows it: a list of words and numbers; for SPECIFYTABLE a mapping with explanatory,
-        response, shadow, cost (and lambda); for SAFETYRULE a list of (rule, numbers); for SUPPRESS
-        the method, its numbers and any words behind them.
-    """
-
+    #: Where it stands.
     line: int
+    #: The keyword in capitals.
     name: str
+    #: What follows it: a list of words and numbers; for SPECIFYTABLE a mapping with explanatory,
+    #: response, shadow, cost (and lambda); for SAFETYRULE a list of (rule, numbers); for SUPPRESS
+    #: the method, its numbers and any words behind them.
     arguments: Any
 
     @property
@@ -150,11 +152,6 @@ def plain_list(words: Sequence[Token]) -> list[Any]:
     return [word_or_number(t) for t in words if not t.is_mark(",", "(", ")")]
 
 
-def no_arguments(words: Sequence[Token]) -> list[Any]:
-    """Return nothing, whatever follows."""
-    return plain_list(words)
-
-
 def file_name(words: Sequence[Token]) -> list[Any]:
     """Return the name of a file; blanks in a name without quotes are kept."""
     if not words:
@@ -169,24 +166,20 @@ def table_words(words: Sequence[Token]) -> dict[str, Any]:
     fields = [[]] if not words else split(words, "|")
     if len(fields) == 1:
         fields = by_blanks(words)
-    explanatory = [t.text for t in fields[0] if not t.is_mark(",")]
-    if not explanatory:
+    texts = [[t.text for t in field if not t.is_mark(",")] for field in fields]
+    if not texts[0]:
         raise ValueError("a table needs at least one spanning variable")
     if len(fields) > 5:
         raise ValueError("a table has spanning variables, response, shadow, cost and lambda")
-
-    def single(i: int) -> str | None:
-        own = [t.text for t in fields[i] if not t.is_mark(",")] if i < len(fields) else []
-        return (own[0] or None) if own else None
-
+    texts += [[]] * (5 - len(texts))
+    single = [(own[0] or None) if own else None for own in texts]
     made: dict[str, Any] = {
-        "explanatory": explanatory,
-        "response": single(1),
-        "shadow": single(2),
-        "cost": single(3),
+        "explanatory": texts[0],
+        "response": single[1],
+        "shadow": single[2],
+        "cost": single[3],
     }
-    behind = [t.text for t in fields[3] if not t.is_mark(",")][1:] if len(fields) > 3 else []
-    behind += [t.text for t in fields[4] if not t.is_mark(",")] if len(fields) > 4 else []
+    behind = [*texts[3][1:], *texts[4]]
     if behind:
         made["lambda"] = number_of(behind[0])
     return made
@@ -323,14 +316,14 @@ def solver_words(words: Sequence[Token]) -> list[Any]:
 
 
 READERS: Mapping[str, Callable[[Sequence[Token]], Any]] = {
-    "SILENT": no_arguments,
+    "SILENT": plain_list,
     "LOGBOOK": file_name,
     "OPENMICRODATA": file_name,
     "OPENTABLEDATA": file_name,
     "OPENMETADATA": file_name,
     "SPECIFYTABLE": table_words,
     "SAFETYRULE": rule_words,
-    "READMICRODATA": no_arguments,
+    "READMICRODATA": plain_list,
     "READTABLE": read_words,
     "RECODE": recode_words,
     "APRIORI": apriori_words,
@@ -338,8 +331,8 @@ READERS: Mapping[str, Callable[[Sequence[Token]], Any]] = {
     "SUPPRESS": suppress_words,
     "WRITETABLE": write_words,
     "VERSIONINFO": file_name,
-    "CLEAR": no_arguments,
-    "GOINTERACTIVE": no_arguments,
+    "CLEAR": plain_list,
+    "GOINTERACTIVE": plain_list,
 }
 
 
@@ -400,11 +393,11 @@ def write_batch(
         specs = list(steps)
     if not explanatory:
         raise InputError("write_batch needs the spanning variables: pass explanatory=")
-    rules = [rule_text(s) for s in specs if rule_text(s)]
-    methods = [method_text(s) for s in specs if method_text(s)]
-    strange = next((s.kind for s in specs if not rule_text(s) and not method_text(s)), None)
+    texts = [(s.kind, rule_text(s), method_text(s)) for s in specs]
+    strange = next((kind for kind, rule, method in texts if not rule and not method), None)
     if strange is not None:
         raise InputError(f"{strange} has no command in a tau-ARGUS batch file")
+    rules = [rule for _, rule, _ in texts if rule]
     priced = {"frequency": "-1", "unit": "-2"}.get(cost or "", cost or "")
     span = "".join(f'"{v}"' for v in explanatory)
     table = f'{span}|"{response or "<freq>"}"|"{shadow or ""}"|"{priced}"'
@@ -418,7 +411,7 @@ def write_batch(
     ]
     if apriori is not None:
         lines.append(f'<APRIORI> "{apriori}", 1, ","')
-    lines += [f"<SUPPRESS> {m}" for m in methods]
+    lines += [f"<SUPPRESS> {method}" for _, _, method in texts if method]
     for kind, options, file in outputs:
         chosen = str(Choices.parse(options))
         lines.append(f'<WRITETABLE> (1, {FORMATS[format_name(kind)]}, {chosen}, "{file}")')
@@ -448,28 +441,16 @@ def rule_text(spec: Spec) -> str:
     A rule at holding level stands behind two rules without effect, which hold the places of the
     individual level.
     """
+    if spec.kind not in RULE_TEXTS:
+        return ""
+    text, blank, places = RULE_TEXTS[spec.kind]
     given = spec.model_dump()
-
-    def placed(rule: str, blank: str, places: int) -> str:
-        on_holdings = given.get("level") == "holding"
-        return "|".join([*([blank] * places if on_holdings else []), rule])
-
     number = {
         k: format_all_digits(float(v)) for k, v in given.items() if isinstance(v, int | float)
     }
-    if spec.kind == "p_percent":
-        return placed(f"P({number['p']},{number['n']})", "P(0,0)", 2)
-    if spec.kind == "pq":
-        return placed(f"P({number['p']},{number['q']},{number['n']})", "P(0,0)", 2)
-    if spec.kind == "dominance":
-        return placed(f"NK({number['n']},{number['k']})", "NK(0,0)", 2)
-    if spec.kind == "minimum_frequency":
-        return placed(f"FREQ({number['n']},{number['range']})", "FREQ(0,0)", 1)
-    if spec.kind == "request":
-        second = number.get("second_share") or number["share"]
-        parts = (number["share"], second, number["minimum"], number["range"])
-        return placed(f"REQ({','.join(parts)})", "REQ(0,0,0,0)", 1)
-    return f"ZERO({number['range']})" if spec.kind == "zero_cells" else ""
+    number.setdefault("second_share", number.get("share", ""))
+    held = [blank] * places if given.get("level") == "holding" else []
+    return "|".join([*held, text.format(**number)])
 
 
 def method_text(spec: Spec) -> str:

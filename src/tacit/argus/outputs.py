@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from tacit.arrays import Floats
 from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.linked import distinct_rows
 from tacit.data.cells.status import Status, is_primary, is_secondary
 from tacit.data.decimals import decimals_needed, format_all_digits
 from tacit.data.table import Table
@@ -193,9 +194,13 @@ class Lines:
         """Return a value with its decimals."""
         return f"{value + 0.0:.{self.places}f}"
 
+    def quoted(self, text: str) -> str:
+        """Return a text as a field."""
+        return quote_field(text, always=self.choices.QU)
+
     def codes(self, cell: int) -> list[str]:
         """Return the codes of a cell as fields."""
-        return [quote_field(c, always=self.choices.QU) for c in self.table.codes(cell)]
+        return [self.quoted(c) for c in self.table.codes(cell)]
 
     def texts(self, *, true: bool = False) -> list[str]:
         """Return each cell as published; ``true`` shows hidden values."""
@@ -214,13 +219,16 @@ class Lines:
 
     def first_line(self) -> str:
         """Return the names of the columns."""
-        names = [*self.names(), "Freq" if self.table.frequency else self.table.response]
-        names += ["Status"] if self.choices.AS else []
-        return ",".join(quote_field(n, always=self.choices.QU) for n in names)
+        names = [*self.names(), self.value_name(), *(["Status"] if self.choices.AS else [])]
+        return ",".join(map(self.quoted, names))
 
     def names(self) -> Sequence[str]:
         """Return the names of the code columns."""
         return self.table.names or ("cell",)
+
+    def value_name(self) -> str:
+        """Return the name of the column of values."""
+        return "Freq" if self.table.frequency else self.table.response
 
     def code_value(self) -> Iterator[str]:
         """Return one line per cell: codes, value and, where asked, the status number."""
@@ -245,16 +253,15 @@ class Lines:
         texts = np.array(self.texts(), dtype=object).reshape(table.shape)
         *layers, across = table.dimensions
         down = layers.pop() if layers else None
-        quotes = self.choices.QU
         for place in itertools.product(*(range(len(d)) for d in layers)):
             for d, code in zip(layers, place, strict=True):
-                yield f"{quote_field(d.name, always=quotes)},{quote_field(d.codes[code], always=quotes)}"
-            title = quote_field(down.name if down else "", always=quotes)
-            yield ",".join([title, *(quote_field(c, always=quotes) for c in across.codes)])
+                yield f"{self.quoted(d.name)},{self.quoted(d.codes[code])}"
+            title = self.quoted(down.name if down else "")
+            yield ",".join([title, *map(self.quoted, across.codes)])
             grid = texts[place].reshape(-1, len(across))
             heads = down.codes if down else (table.response,)
             for head, row in zip(heads, grid, strict=True):
-                yield ",".join([quote_field(head, always=quotes), *row])
+                yield ",".join([self.quoted(head), *row])
 
     def sbs(self) -> Iterator[str]:
         """Return codes, levels, value, contributors, flag and the share of the largest."""
@@ -262,56 +269,40 @@ class Lines:
         texts = self.texts(true=self.confidential)
         share = largest_share(table)
         for i in self.cells(skip_empty=True):
-            levels = [str(int(d.depth[d.position[c]])) for d, c in self.by_code(i)]
+            levels = [
+                str(int(d.depth[d.position[c]]))
+                for d, c in zip(table.dimensions, table.codes(i), strict=False)
+            ]
             closed = bool(table.hidden[i]) and not self.confidential
             count = "" if table.count[i] < 0 else str(int(table.count[i]))
             dominance = "" if not self.confidential or np.isnan(share[i]) else f"{share[i]:.3f}"
-            yield ",".join(
-                [
-                    *self.codes(i),
-                    *(levels if self.choices.HL else ()),
-                    texts[i],
-                    HIDDEN if closed else count,
-                    flags[i],
-                    dominance,
-                ]
-            )
-
-    def by_code(self, cell: int) -> Iterator[tuple[Dimension, str]]:
-        """Return the dimensions of a table with a cell's codes."""
-        return zip(self.table.dimensions, self.table.codes(cell), strict=False)
+            shown = levels if self.choices.HL else []
+            fields = [*self.codes(i), *shown, texts[i], HIDDEN if closed else count]
+            yield ",".join([*fields, flags[i], dominance])
 
     def ckm(self) -> Iterator[str]:
         """Return the perturbed values and, inside, originals, differences and cell keys."""
         table, choices = self.table, self.choices
-        keys = table.extra.get("cell_key")
-        inside = {"AO": choices.AO, "AD": choices.AD, "AC": choices.AC}
-        asked = [name for name, on in inside.items() if on]
+        asked = [name for name in ("AO", "AD", "AC") if getattr(choices, name)]
         if asked and not self.confidential:
             raise DisclosureRefused(
                 f"the options {', '.join(asked)} undo the perturbation: pass confidential=True, "
                 "and keep the file inside"
             )
-        if choices.AC and keys is None:
+        if choices.AC and "cell_key" not in table.extra:
             raise InputError("the table has no cell keys to write (option AC)")
-        titles = [*self.names(), "Freq" if table.frequency else table.response]
-        titles += [
-            t
-            for t, on in (("Orig", choices.AO), ("Diff", choices.AD), ("CellKey", choices.AC))
-            if on
-        ]
+        more: dict[str, tuple[bool, Callable[[int], str]]] = {
+            "Orig": (choices.AO, lambda i: self.number(float(table.value[i]))),
+            "Diff": (choices.AD, lambda i: self.number(float(table.published[i] - table.value[i]))),
+            "CellKey": (choices.AC, lambda i: format_all_digits(float(table.extra["cell_key"][i]))),
+        }
+        columns = {title: write for title, (on, write) in more.items() if on}
         if choices.FL:
-            yield ",".join(quote_field(t, always=choices.QU) for t in titles)
+            titles = [*self.names(), self.value_name(), *columns]
+            yield ",".join(map(self.quoted, titles))
         texts = self.texts()
         for i in self.cells():
-            fields = [*self.codes(i), texts[i]]
-            if choices.AO:
-                fields.append(self.number(float(table.value[i])))
-            if choices.AD:
-                fields.append(self.number(float(table.published[i] - table.value[i])))
-            if choices.AC and keys is not None:
-                fields.append(format_all_digits(float(keys[i])))
-            yield ",".join(fields)
+            yield ",".join([*self.codes(i), texts[i], *(write(i) for write in columns.values())])
 
 
 def largest_share(table: Table) -> Floats:
@@ -370,12 +361,11 @@ def write_intermediate(
     columns = intermediate_columns(table, choices, places)
     codes = table.columns_of_codes()
     cells = [i for i in range(len(table)) if not (choices.SE and table.empty[i])]
-    quote = choices.QU
     lines = [
         ";".join(
             [
-                *(quote_field(codes[n][i], ";", always=quote) for n in table.names),
-                *(column[i] for column in columns.values()),
+                *(quote_field(codes[n][i], ";", always=choices.QU) for n in table.names),
+                *(column.texts[i] for column in columns),
             ]
         )
         for i in cells
@@ -387,10 +377,7 @@ def write_intermediate(
         span_variable(d, table, hrc.get(d.name), leads.get(d.name)) for d in table.dimensions
     ]
     description = Description(
-        (
-            *spanning,
-            *(Variable(n, keywords=k) for n, k in column_keywords(table, columns, places).items()),
-        ),
+        (*spanning, *name_columns(columns, table.names)),
         ";",
         tabular=True,
         letters={"SAFE": "S", "UNSAFE": "U", "PROTECT": "P"},
@@ -422,39 +409,55 @@ def span_variable(
     return Variable(dimension.name, missing=missing, keywords=keywords)
 
 
-def intermediate_columns(table: Table, choices: Choices, places: int) -> dict[str, list[str]]:
-    """Return the columns behind the codes, by name, as text."""
+class Column(NamedTuple):
+    """A column behind the codes: its name, its texts, and what the description says of it."""
+
+    name: str
+    texts: list[str]
+    keywords: Mapping[str, tuple[str, ...]]
+
+
+def intermediate_columns(table: Table, choices: Choices, places: int) -> list[Column]:
+    """Return the columns behind the codes."""
     letters = letters_of(table)
     if choices.SO:
-        return {"Status": letters}
+        return [Column("Status", letters, {"STATUS": ()})]
+
+    def exact(values: Floats) -> list[str]:
+        return [format_all_digits(float(v)) for v in values]
 
     def fixed(values: Any) -> list[str]:
         return [f"{float(v) + 0.0:.{places}f}" for v in np.asarray(values)]
 
-    people = table.holdings if choices.HI and table.holdings is not None else table.contributors
-    columns: dict[str, list[str]] = {}
+    by_holding = choices.HI and table.holdings is not None
+    people = table.holdings if by_holding else table.contributors
+    columns: list[Column] = []
     if not table.frequency:
-        columns["value"] = fixed(table.value)
-    counts = table.holdings.count if choices.HI and table.holdings is not None else table.count
+        kind = {"NUMERIC": (), "DECIMALS": (str(places),)}
+        columns.append(Column(table.response, fixed(table.value), kind))
+    counts = people.count if by_holding and people is not None else table.count
     if (counts >= 0).any() or table.frequency:
         known = table.value if table.frequency and (table.count < 0).all() else counts
-        columns["freq"] = [str(int(max(c, 0))) for c in known]
+        name = table.response if table.frequency else "Freq"
+        columns.append(Column(name, [str(int(max(c, 0))) for c in known], {"FREQUENCY": ()}))
     if "shadow" in table.extra:
-        columns["shadow"] = fixed(table.extra["shadow"])
+        kind = {"NUMERIC": (), "SHADOW": ()}
+        columns.append(Column("Shadow", fixed(table.extra["shadow"]), kind))
     if table.weight is not None:
-        columns["cost"] = [format_all_digits(float(w)) for w in table.weight]
+        columns.append(Column("Cost", exact(table.weight), {"NUMERIC": (), "COSTVAR": ()}))
     if people is not None:
-        for i in range(people.t):
-            columns[f"top{i + 1}"] = [format_all_digits(float(x)) for x in people.top[:, i]]
-    columns["status"] = letters
-    columns["lower"] = [format_all_digits(float(x)) for x in table.lower_level]
-    columns["upper"] = [format_all_digits(float(x)) for x in table.upper_level]
+        tops = people.top.T
+        columns += [Column(f"Top{i}", exact(x), {"MAXSCORE": ()}) for i, x in enumerate(tops, 1)]
+    columns.append(Column("Status", letters, {"STATUS": ()}))
+    columns.append(Column("Lower", exact(table.lower_level), {"NUMERIC": (), "LOWERPL": ()}))
+    columns.append(Column("Upper", exact(table.upper_level), {"NUMERIC": (), "UPPERPL": ()}))
     if choices.AR:
-        columns |= audit_columns(table, fixed)
+        audit = audit_columns(table).items()
+        columns += [Column(n, fixed(x), {"AUDIT": ()}) for n, x in audit]
     return columns
 
 
-def audit_columns(table: Table, fixed: Any) -> dict[str, list[str]]:
+def audit_columns(table: Table) -> dict[str, Floats]:
     """Return the attacker's interval of every hidden cell, absolute and in per cent of the value."""
     from tacit.tables.attack.attacker import Attacker
     from tacit.tables.suppress.problem import problem_of
@@ -466,42 +469,24 @@ def audit_columns(table: Table, fixed: Any) -> dict[str, list[str]]:
     size = np.where(table.value == 0, 1.0, np.abs(table.value))
     high = np.where(np.isinf(reach[:, 1]), 1e15, reach[:, 1])
     return {
-        "audit_low": fixed(table.value - reach[:, 0]),
-        "audit_high": fixed(np.minimum(table.value + high, 1e15)),
-        "range": fixed(np.minimum(reach[:, 0] + high, 1e15)),
-        "low_percent": fixed(100 * reach[:, 0] / size),
-        "high_percent": fixed(np.minimum(100 * high / size, 1e15)),
-        "range_percent": fixed(np.minimum(100 * (reach[:, 0] + high) / size, 1e15)),
+        "Audit_low": table.value - reach[:, 0],
+        "Audit_high": np.minimum(table.value + high, 1e15),
+        "Range": np.minimum(reach[:, 0] + high, 1e15),
+        "Low_percent": 100 * reach[:, 0] / size,
+        "High_percent": np.minimum(100 * high / size, 1e15),
+        "Range_percent": np.minimum(100 * (reach[:, 0] + high) / size, 1e15),
     }
 
 
-def column_keywords(
-    table: Table, columns: Mapping[str, Sequence[str]], places: int
-) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Return the description of every column behind the codes, under a name that is free."""
-    kinds: dict[str, dict[str, tuple[str, ...]]] = {
-        "value": {"NUMERIC": (), "DECIMALS": (str(places),)},
-        "freq": {"FREQUENCY": ()},
-        "shadow": {"NUMERIC": (), "SHADOW": ()},
-        "cost": {"NUMERIC": (), "COSTVAR": ()},
-        "status": {"STATUS": ()},
-        "Status": {"STATUS": ()},
-        "lower": {"NUMERIC": (), "LOWERPL": ()},
-        "upper": {"NUMERIC": (), "UPPERPL": ()},
-    }
-    titles = {"value": table.response, "freq": table.response if table.frequency else "Freq"}
-    taken = set(table.names)
-    found: dict[str, dict[str, tuple[str, ...]]] = {}
+def name_columns(columns: Sequence[Column], taken: Sequence[str]) -> Iterator[Variable]:
+    """Yield the description of every column behind the codes, under a name that is free."""
+    known = set(taken)
     for column in columns:
-        name = titles.get(column, column.capitalize())
-        while name in taken:
+        name = column.name
+        while name in known:
             name += "_"
-        taken.add(name)
-        kind: dict[str, tuple[str, ...]] = (
-            {"MAXSCORE": ()} if column.startswith("top") else {"AUDIT": ()}
-        )
-        found[name] = kinds.get(column, kind)
-    return found
+        known.add(name)
+        yield Variable(name, keywords=column.keywords)
 
 
 # -- trivial levels ------------------------------------------------------------------------------
@@ -539,8 +524,6 @@ def without_trivial(table: Table) -> Table:
     joined = sparse.csr_array(
         (rows.data, own[rows.indices], rows.indptr), shape=(rows.shape[0], groups)
     )
-    from tacit.data.cells.linked import distinct_rows
-
     return Table.from_cells(
         (),
         table.value[first],

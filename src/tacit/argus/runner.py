@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -14,22 +15,20 @@ import numpy as np
 from tacit.argus.arb import Command, parse_batch
 from tacit.argus.batch_files import BatchFiles
 from tacit.argus.outputs import CONFIDENTIAL, Choices, format_name, write_argus
-from tacit.argus.records import (
-    REQUEST_COLUMN,
-    find_lower_bound,
-    find_smallest_value,
-    prepare_records,
-    read_records,
-    span,
-)
 from tacit.argus.work import (
+    REQUEST_COLUMN,
     Work,
     cost_of,
+    find_lower_bound,
+    find_smallest_value,
     magnitude_noise,
     numbered_choices,
     outcome,
+    prepare_records,
+    read_records,
     rules_of,
     seconds,
+    span,
     whole_or,
 )
 from tacit.context import Context
@@ -178,21 +177,17 @@ def run_batch(
     return BatchResult(tables, tuple(job.log), tuple(files), tuple(done))
 
 
-class named:  # noqa: N801
-    """Gives errors the line and command where they happened."""
-
-    def __init__(self, command: Command, name: str) -> None:
-        self.where = f"{name!r}, line {command.line}, <{command.name}>"
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if not isinstance(error, SdcError) or isinstance(error, Cancelled):
-            return
+@contextmanager
+def named(command: Command, name: str) -> Iterator[None]:
+    """Give errors the line and command where they happened."""
+    try:
+        yield
+    except Cancelled:
+        raise
+    except SdcError as error:
         classes = (Infeasible, LimitReached, DisclosureRefused, UnreadableFile, InputError)
         made = next((c for c in classes if type(error) is c), InputError)
-        raise made(f"{self.where}: {error}") from error
+        raise made(f"{name!r}, line {command.line}, <{command.name}>: {error}") from error
 
 
 class Batch(BatchFiles):
@@ -202,6 +197,7 @@ class Batch(BatchFiles):
         super().__init__(file, folder)
         self.confidential = confidential
         self.context: Callable[[], Context] = Context.start
+        self.command: Command
         self.log: list[str] = []
         self.work: list[Work] = []
         self.closed: list[Work] = []
@@ -214,48 +210,45 @@ class Batch(BatchFiles):
 
     def run(self, command: Command) -> bool:
         """Run one command; False ends the batch."""
-        name = command.name.lower()
-        handler = getattr(self, f"do_{name}")
-        return handler(command) is not False
+        self.command = command
+        return getattr(self, f"do_{command.name.lower()}")(command.arguments) is not False
 
-    def say(self, command: Command, text: str) -> None:
+    def say(self, text: str) -> None:
         """Add a line to the log."""
-        self.log.append(f"line {command.line}: {text}")
+        self.log.append(f"line {self.command.line}: {text}")
 
-    def do_silent(self, command: Command) -> None:
+    def do_silent(self, given: Any) -> None:
         """Nothing opens a window."""
 
-    def do_logbook(self, command: Command) -> None:
+    def do_logbook(self, given: Any) -> None:
         """Remember where the log goes."""
-        self.logbook = self.target(command.arguments[0])
+        self.logbook = self.target(given[0])
 
-    def do_openmicrodata(self, command: Command) -> None:
-        """Name the records."""
-        self.data, self.tabular = self.source(command.arguments[0]), False
-        self.say(command, f"records {self.data.name!r}")
+    def do_openmicrodata(self, given: Any, *, tabular: bool = False) -> None:
+        """Name the data: records, or a ready table."""
+        self.data, self.tabular = self.source(given[0]), tabular
+        self.say(f"{'table' if tabular else 'records'} {self.data.name!r}")
 
-    def do_opentabledata(self, command: Command) -> None:
+    def do_opentabledata(self, given: Any) -> None:
         """Name a ready table."""
-        self.data, self.tabular = self.source(command.arguments[0]), True
-        self.say(command, f"table {self.data.name!r}")
+        self.do_openmicrodata(given, tabular=True)
 
-    def do_openmetadata(self, command: Command) -> None:
+    def do_openmetadata(self, given: Any) -> None:
         """Name the description."""
         if self.data is None:
             raise InputError("OPENMICRODATA or OPENTABLEDATA must come before")
-        self.metadata = self.source(command.arguments[0], self.data.parent)
+        self.metadata = self.source(given[0], self.data.parent)
         read_rda(self.metadata, tabular=self.tabular)
-        self.say(command, f"description {self.metadata.name!r}")
+        self.say(f"description {self.metadata.name!r}")
 
-    def do_specifytable(self, command: Command) -> None:
+    def do_specifytable(self, given: Any) -> None:
         """Specify a table."""
         if self.data is None or self.metadata is None:
             raise InputError("the data and OPENMETADATA must come before")
         if self.read:
             raise InputError("tables are specified before the data are read")
-        given = command.arguments
         work = Work(
-            command.line,
+            self.command.line,
             given["explanatory"],
             given["response"],
             given["shadow"],
@@ -270,50 +263,46 @@ class Batch(BatchFiles):
                 raise InputError(f"{name!r} is not described as a spanning variable (<RECODEABLE>)")
         self.work.append(work)
 
-    def do_safetyrule(self, command: Command) -> None:
+    def do_safetyrule(self, given: Any) -> None:
         """Give the last table its rules."""
         if not self.work:
             raise InputError("SPECIFYTABLE must come before")
         if self.read:
             raise InputError("rules are given before the data are read")
-        self.work[-1].rules = command.arguments
+        self.work[-1].rules = given
 
-    def do_readmicrodata(self, command: Command) -> None:
+    def do_readmicrodata(self, _given: Any) -> None:
         """Tabulate the records for every table, and judge the cells."""
         self.require_ready(tabular=False)
         for number, work in enumerate(self.work, 1):
-            work.base = self.tabulate_records(work, command)
-            self.judge(work, number, command)
+            work.base = self.tabulate_records(work)
+            self.judge(work, number)
         self.read = True
 
-    def do_readtable(self, command: Command) -> None:
+    def do_readtable(self, given: Any) -> None:
         """Read the ready tables, and judge the cells."""
         self.require_ready(tabular=True)
-        given = list(command.arguments)
-        additivity = int(given[0]) if given and given[0] != "T" and given[0] != "F" else 0
-        trust = "T" in given
+        additivity = next((int(x) for x in given if x not in ("T", "F")), 0)
         for number, work in enumerate(self.work, 1):
             described = read_rda(work.metadata, tabular=True)
-            cost = work.cost if work.cost and not work.cost.startswith("-") else None
             work.base = read_tab(
                 work.data,
                 described,
                 dimensions=work.explanatory,
                 response=work.response,
                 additivity=additivity,
-                trust_totals=trust,
+                trust_totals="T" in given,
                 manual_range=work.manual_range,
-                cost=cost if cost != work.response else None,
+                cost=work.cost_column,
                 shadow=work.shadow,
                 lower=find_lower_bound(work, described),
             )
             changed = work.base.extra.get("recomputed", 0)
             if changed:
                 self.say(
-                    command,
                     f"table {number}: {changed} listed totals did not add up and were recomputed",
                 )
-            self.judge(work, number, command)
+            self.judge(work, number)
         self.read = True
 
     def require_ready(self, *, tabular: bool) -> None:
@@ -326,7 +315,7 @@ class Batch(BatchFiles):
         if self.read:
             raise InputError("the data have been read already")
 
-    def tabulate_records(self, work: Work, command: Command) -> Table:
+    def tabulate_records(self, work: Work) -> Table:
         """Return the table of the records."""
         key = (work.data, work.metadata)
         described = read_rda(work.metadata, tabular=False)
@@ -334,7 +323,7 @@ class Batch(BatchFiles):
             self.records[key] = read_records(work.data, described)
         data, notes = prepare_records(self.records[key], work, described)
         for note in notes:
-            self.say(command, note)
+            self.say(note)
         spanning = [described.variable(n) for n in work.explanatory]
         dimensions = {v.name: span(data, v, work.metadata.parent) for v in spanning}
         weight = described.first("WEIGHT") if work.single("WGT", 0) else None
@@ -342,7 +331,6 @@ class Batch(BatchFiles):
         if work.uses_holdings and holding is None:
             raise InputError("rules at holding level need a variable with <HOLDING>")
         value = None if work.is_count else described.variable(str(work.response)).name
-        priced = work.cost if work.cost and not work.cost.startswith("-") else None
         shadow = described.variable(work.shadow).name if work.shadow else None
         table = tabulate(
             data,
@@ -351,7 +339,7 @@ class Batch(BatchFiles):
             holding=None if holding is None else holding.name,
             weight=None if weight is None else weight.name,
             request=REQUEST_COLUMN if work.numbers("REQ") else None,
-            cost=described.variable(priced).name if priced and priced != work.response else None,
+            cost=described.variable(work.cost_column).name if work.cost_column else None,
             shadow=shadow if shadow != value else None,
             top=work.top,
             lower=-np.inf if value and find_smallest_value(data, value) < 0 else None,
@@ -363,20 +351,20 @@ class Batch(BatchFiles):
         keys = described.first("RECORDKEY")
         return table if keys is None else with_cell_keys(table, data, keys.name)
 
-    def judge(self, work: Work, number: int, command: Command) -> None:
+    def judge(self, work: Work, number: int) -> None:
         """Apply recodes and rules to a table as it was read."""
         table = cast(Table, work.base)
         for variable, given in work.recodes.items():
             table = self.apply("recode_table", table, dimension=variable, **given)
         if any(name in JUDGES and any(n) for name, n in work.rules):
             status = np.where(table.status == Status.SAFE_MANUAL, Status.SAFE, table.status)
-            if command.name != "READTABLE" or "T" not in command.arguments:
+            if self.command.name != "READTABLE" or "T" not in self.command.arguments:
                 table = table.with_(status=status.astype(np.int8))
         for kind, given in rules_of(work):
             table = self.apply(kind, table, **given)
         work.judged = work.current = table
         unsafe = int(table.primary.sum())
-        self.say(command, f"table {number}: {len(table):,} cells, {unsafe:,} of them unsafe")
+        self.say(f"table {number}: {len(table):,} cells, {unsafe:,} of them unsafe")
 
     def apply(self, kind: str, table: Table, **given: Any) -> Table:
         """Apply a method of ours; its warnings go to the log."""
@@ -387,16 +375,16 @@ class Batch(BatchFiles):
         self.log += [f"{kind}: {w.message}" for w in caught if issubclass(w.category, UserWarning)]
         return result
 
-    def do_recode(self, command: Command) -> None:
+    def do_recode(self, given: Any) -> None:
         """Make a dimension of a table coarser, always from its original codes."""
-        number, variable, how = command.arguments
+        number, variable, how = given
         work = self.table(number)
         base = cast(Table, work.base)
         name = next((n for n in base.names if n.casefold() == variable.casefold()), None)
         if name is None:
             raise InputError(f"table {number} has no dimension {variable!r}; it has {base.names}")
         work.recodes[name] = self.recoding(base, name, how, work)
-        self.judge(work, number, command)
+        self.judge(work, number)
 
     def recoding(self, table: Table, name: str, how: str | int, work: Work) -> dict[str, Any]:
         """Return a recode as our method takes it: a depth, branches to close, or groups."""
@@ -425,9 +413,9 @@ class Batch(BatchFiles):
             )
         return {"groups": {new: tuple(old) for new, old in groups.items()}}
 
-    def do_apriori(self, command: Command) -> None:
+    def do_apriori(self, given: Any) -> None:
         """Apply an a-priori file."""
-        name, number, separator, *switches = command.arguments
+        name, number, separator, *switches = given
         work = self.table(int(number))
         file = self.source(str(name), work.data.parent)
         ignore, expand = (*(bool(s) for s in switches), False, False)[:2]
@@ -442,23 +430,22 @@ class Batch(BatchFiles):
         work.judged = work.current = table
         facts = table.extra["apriori"]
         self.say(
-            command,
             f"table {number}: {facts['applied']} a-priori lines applied, {len(facts['skipped'])} passed over",
         )
 
-    def do_solver(self, command: Command) -> None:
+    def do_solver(self, given: Any) -> None:
         """Note the solver; HiGHS solves."""
-        self.say(command, f"solver {command.arguments[0]} noted; HiGHS is used")
+        self.say(f"solver {given[0]} noted; HiGHS is used")
 
-    def do_suppress(self, command: Command) -> None:
+    def do_suppress(self, given: Any) -> None:
         """Protect a table, or all tables as linked ones."""
-        method, numbers, *rest = command.arguments
+        method, numbers, *rest = given
         number = int(numbers[0])
         words = rest[0] if rest else []
         if number == 0:
             if method not in LINKED:
                 raise InputError(f"{method} does not take linked tables (table 0); GH and MOD do")
-            self.linked(method, numbers, command)
+            self.linked(method, numbers)
             return
         work = self.table(number)
         table = cast(Table, work.judged)
@@ -467,11 +454,11 @@ class Batch(BatchFiles):
                 f"table {number} was read without its sums (READTABLE 2) and cannot be protected by "
                 f"{method}; read it with 0 or 1"
             )
-        given = self.parameters(method, numbers, words, work)
-        work.current = self.protect(method, table, given, command)
-        self.say(command, f"table {number}: {outcome(work.current)}")
+        parameters = self.parameters(method, numbers, words, work)
+        work.current = self.protect(method, table, parameters)
+        self.say(f"table {number}: {outcome(work.current)}")
 
-    def protect(self, method: str, table: Table, given: dict[str, Any], command: Command) -> Table:
+    def protect(self, method: str, table: Table, given: dict[str, Any]) -> Table:
         """Apply a method; a-priori bounds so narrow that nothing protects are widened, and noted."""
         try:
             return self.apply(METHODS[method], table, **given)
@@ -479,23 +466,22 @@ class Batch(BatchFiles):
             if not given.get("apriori"):
                 raise
         self.say(
-            command,
             f"within the a-priori bounds of {given['apriori']:g} % some cells cannot be protected; the "
             "table's own bounds are taken",
         )
         return self.apply(METHODS[method], table, **{**given, "apriori": None})
 
-    def linked(self, method: str, numbers: Sequence[float], command: Command) -> None:
+    def linked(self, method: str, numbers: Sequence[float]) -> None:
         """Protect all tables together."""
         if len(self.work) < 2:
             raise InputError("linked tables (table 0) need at least two tables")
         tables = [cast(Table, self.table(i + 1).judged) for i in range(len(self.work))]
         joined = link(*tables)
         given = self.parameters(method, numbers, [], self.work[0])
-        safe = self.protect(method, joined, given, command)
+        safe = self.protect(method, joined, given)
         for work, table in zip(self.work, split(safe, tables), strict=True):
             work.current = table
-        self.say(command, f"{len(tables)} linked tables: {outcome(safe)}")
+        self.say(f"{len(tables)} linked tables: {outcome(safe)}")
 
     def parameters(
         self, method: str, numbers: Sequence[float], words: Sequence[Any], work: Work
@@ -520,13 +506,8 @@ class Batch(BatchFiles):
         if method == "MOD":
             alone = bool(at(1, 1)) or bool(at(2, 1))
             least = max((int(n[0]) for n in work.numbers("FREQ")), default=0)
-            together = {"together": least if at(3, 1) else 0}
-            return {
-                **priced,
-                "singletons": alone,
-                **together,
-                **seconds(at(0, 10), "exact_seconds"),
-            }
+            limits = seconds(at(0, 10), "exact_seconds")
+            return {**priced, "singletons": alone, "together": least if at(3, 1) else 0, **limits}
         if method == "OPT":
             return {**priced, **seconds(at(0, 10), "time_limit")}
         return priced
@@ -556,9 +537,9 @@ class Batch(BatchFiles):
         described = read_rda(work.metadata, tabular=False).variable(work.response or "")
         return {**given, **magnitude_noise(described), **({} if extra is None else {"mu_c": extra})}
 
-    def do_writetable(self, command: Command) -> None:
+    def do_writetable(self, given: Any) -> None:
         """Write a table."""
-        number, kind, options, name = command.arguments
+        number, kind, options, name = given
         table = cast(Table, self.table(int(number)).current)
         chosen = Choices.parse(options) if isinstance(options, str) else numbered_choices(options)
         form = format_name(kind)
@@ -569,24 +550,23 @@ class Batch(BatchFiles):
         for one in written:
             self.outputs[final.with_name(one.name)] = one
         note = " (true values: keep it inside)" if inside else ""
-        self.say(command, f"table {number} written as {form} to {final.name!r}{note}")
+        self.say(f"table {number} written as {form} to {final.name!r}{note}")
 
-    def do_versioninfo(self, command: Command) -> None:
+    def do_versioninfo(self, given: Any) -> None:
         """Write which version runs."""
         from importlib.metadata import version
 
-        final = self.target(command.arguments[0])
-        self.write_at_end(final, [f"tacit {version('tacit')}"])
+        self.write_at_end(self.target(given[0]), [f"tacit {version('tacit')}"])
 
-    def do_clear(self, command: Command) -> None:
+    def do_clear(self, _given: Any) -> None:
         """Start over; tables are numbered from 1 again."""
         self.closed += self.work
         self.work, self.data, self.metadata, self.read = [], None, None, False
-        self.say(command, "cleared")
+        self.say("cleared")
 
-    def do_gointeractive(self, command: Command) -> bool:
+    def do_gointeractive(self, _given: Any) -> bool:
         """End the batch; there is no window to hand over to."""
-        self.say(command, "GOINTERACTIVE noted; the batch ends here")
+        self.say("GOINTERACTIVE noted; the batch ends here")
         return False
 
     def table(self, number: int) -> Work:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -15,11 +15,10 @@ from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.base import Action, Around
-from tacit.data.cells import arrays, cell_names, protection, relations, shown, soundness
+from tacit.data.cells import arrays, cell_names, protection, relations, shown
 from tacit.data.cells.arrays import spread_over_cells
 from tacit.data.cells.cell_names import CellName
 from tacit.data.cells.contributors import Contributors
-from tacit.data.cells.costs import hiding_costs
 from tacit.data.cells.dimension import TOTAL, Dimension
 from tacit.data.cells.status import (
     Status,
@@ -33,9 +32,6 @@ from tacit.data.cells.status import (
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, SdcError
 from tacit.public import checked
-
-if TYPE_CHECKING:
-    pass
 
 #: Techniques that publish every cell with another value, and claim something of all of them.
 CHANGING = frozenset(
@@ -457,7 +453,7 @@ class Table:
         power
             Exponent; 0 gives log(1 + cost), as tau-ARGUS' lambda does.
         """
-        return hiding_costs(self, cost, power)
+        return protection.hiding_costs(self, cost, power)
 
     # -- new tables ----------------------------------------------------------------------------
 
@@ -545,7 +541,7 @@ class Table:
 
     def broken(self, values: Floats | None = None) -> list[tuple[int, float]]:
         """Return the relations that do not hold, with their gaps, largest first."""
-        return soundness.broken_relations(self, values)
+        return relations.broken_relations(self, values)
 
     def is_additive(self, values: Floats | None = None) -> bool:
         """Return True when every relation holds."""
@@ -553,15 +549,15 @@ class Table:
 
     def equation_text(self, row: int) -> str:
         """Return a relation in words: which total, over which dimension."""
-        return soundness.equation_text(self, row)
+        return relations.equation_text(self, row)
 
     def require_sound(self) -> None:
         """Raise when a relation does not hold or a value lies outside its bounds."""
-        soundness.require_sound(self)
+        relations.require_sound(self)
 
     def require_bounds(self) -> None:
         """Raise when a value lies outside what outsiders know of it."""
-        soundness.require_bounds(self)
+        relations.require_bounds(self)
 
     # -- looking -------------------------------------------------------------------------------
 

@@ -182,6 +182,10 @@ class Desk:
             assert data.weight is not None
             assert spec.weight_limit is not None
             weights = bounded_weights(data, data.weight, spec.weight_limit, spec.kind)
+        account = ""
+        if not study:
+            ledger = BudgetLedger.open()
+            account = ledger.enter(spec.dataset, lambda salt: sketch_columns(data, salt), spec.kind)
         return cls(
             spec,
             data,
@@ -191,7 +195,7 @@ class Desk:
             "record" if data.household is None else "household",
             keep,
             weights,
-            "" if study else account_of(spec, data),
+            account,
         )
 
     @property
@@ -321,6 +325,12 @@ class Desk:
         """Go on to the next group."""
         assert self.group is not None
         self.group += 1
+
+    def draw_again(self, noisy: Floats, times: int) -> Floats:
+        """Return protected values with new noise of the same amplitude on them, for bands."""
+        rng = self.ctx.block_rng(1)
+        amplitude = self.queries[-1]["amplitude"]
+        return np.asarray(noisy + amplitude * rng.standard_normal((times, *noisy.shape)))
 
     def main_noise(self, what: str, values: Floats, bound: Mapping[str, Any]) -> Floats:
         """Return the vector that is drawn, with the noise that the user asked for."""
@@ -510,13 +520,6 @@ def explain(record: Mapping[str, Any]) -> str:
         f"Whoever knows all other data and this plot guesses rightly whether one {unit}{of} is in the data in at most "
         f"{guess:.0f} of 100 cases (50 by chance): rho = {record['rho']:.3g}, zCDP. For a {unit} that is changed and not left "
         f"out, rho is {spread} that. Noise lies on a lattice that does not depend on the data."
-    )
-
-
-def account_of(spec: Protected, data: Microdata) -> str:
-    """Return the account of the people in the data."""
-    return BudgetLedger.open().enter(
-        spec.dataset, lambda salt: sketch_columns(data, salt), spec.kind
     )
 
 

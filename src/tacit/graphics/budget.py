@@ -88,7 +88,7 @@ class BudgetLedger:
             for other, column in look_alikes(book, columns):
                 if other != dataset and sorted((dataset, other)) not in book.get("apart", []):
                     raise DisclosureRefused(look_alike_words(kind, column, other))
-            held = book["datasets"].setdefault(dataset, {"limit": None, "entries": []})
+            held = hold_account(book, dataset)
             kept = held.setdefault("sketches", {})
             if digest_of(columns) not in kept:
                 kept[digest_of(columns)] = [c.to_dict() for c in columns]
@@ -138,7 +138,7 @@ class BudgetLedger:
             raise InvalidParameter("a protected query must spend something: rho is above 0")
         with self.locked():
             book = self.read()
-            held = book["datasets"].setdefault(dataset, {"limit": None, "entries": []})
+            held = hold_account(book, dataset)
             account = read_account(book, dataset, limit)
             if any(e["query"] == query for e in held["entries"]):
                 return account
@@ -159,7 +159,7 @@ class BudgetLedger:
             raise InvalidParameter("limit must be greater than 0")
         with self.locked():
             book = self.read()
-            held = book["datasets"].setdefault(dataset, {"limit": None, "entries": []})
+            held = hold_account(book, dataset)
             held["limit"] = float(limit)
             self.write(book)
             return read_account(book, dataset, None)
@@ -250,6 +250,12 @@ def look_alike_words(kind: str, column: str, other: str) -> str:
         f"be asked about again with a new budget. Give dataset={other!r} to use their account, or have the data holder "
         f"declare that these are other people (tacit budget NAME --apart-from {short.rstrip('.')})."
     )
+
+
+def hold_account(book: dict[str, Any], dataset: str) -> dict[str, Any]:
+    """Return what the book holds of a data set, opened where there is nothing yet."""
+    held: dict[str, Any] = book["datasets"].setdefault(dataset, {"limit": None, "entries": []})
+    return held
 
 
 def read_account(book: dict[str, Any], dataset: str, limit: float | None) -> Account:

@@ -47,24 +47,16 @@ def mass_level(values: Floats, mass: float) -> float:
     return float(ordered[min(place, len(ordered) - 1)])
 
 
-def monotone(values: Floats) -> Floats:
-    """Return the nearest rising sequence, in least squares (pool adjacent violators)."""
-    from sklearn.isotonic import isotonic_regression
-
-    return np.asarray(isotonic_regression(np.asarray(values, dtype=np.float64)))
-
-
 def cumulate(counts: Floats) -> Floats:
     """Return a distribution function at the borders of bins from protected counts: 0 first, 1 last, rising."""
-    total = np.cumsum(counts)
-    rising = np.maximum(monotone(np.insert(total, 0, 0.0)), 0.0)
-    if rising[-1] <= 0:
+    from sklearn.isotonic import isotonic_regression
+
+    # The nearest rising sequence, in least squares (pool adjacent violators).
+    total = np.insert(np.cumsum(counts), 0, 0.0)
+    rising = np.maximum(isotonic_regression(np.asarray(total, dtype=np.float64)), 0.0)
+    if rising[-1] <= rising[0]:
         return np.linspace(0.0, 1.0, len(rising))
-    return (
-        np.asarray((rising - rising[0]) / (rising[-1] - rising[0]))
-        if rising[-1] > rising[0]
-        else np.linspace(0.0, 1.0, len(rising))
-    )
+    return np.asarray((rising - rising[0]) / (rising[-1] - rising[0]))
 
 
 def invert(borders: Floats, rising: Floats, shares: Floats) -> Floats:

@@ -121,20 +121,9 @@ def lattice_sums(
 ) -> Floats:
     """Return sums of product kernels at the grid points, records rounded to a sixteenth of their bandwidth.
 
-    Parameters
-    ----------
-    x
-        Records in rows, one or two columns.
-    grids
-        The points of each axis.
-    least
-        The bandwidth of each axis; the smallest one where bandwidths are local.
-    classes
-        The class of each record's local bandwidth; by default all have the smallest.
-    trim
-        The largest contributions left out at each point.
-    weights
-        What each record counts.
+    Records are rows of one or two columns. ``least`` is the bandwidth of each axis, or the smallest one where
+    bandwidths are local: then ``classes`` has that of each record. The ``trim`` largest contributions are left out at
+    each point; ``weights`` is what each record counts.
     """
     groups = np.zeros(len(x), dtype=np.int64) if classes is None else classes
     total = np.zeros([len(g) for g in grids])
@@ -175,9 +164,7 @@ def count_cells(
     spread = np.asarray(cells.max(axis=0)) - low + 1
     if weights is not None:
         return cells, given
-    codes = cells[:, 0] - low[0]
-    for j in range(1, len(grids)):
-        codes = codes * spread[j] + cells[:, j] - low[j]
+    codes = np.ravel_multi_index(tuple((cells - low).T), tuple(spread))
     if np.prod(spread.astype(float)) < 5e7:
         every = np.bincount(codes)
         kept = np.flatnonzero(every)
@@ -185,10 +172,7 @@ def count_cells(
     else:
         kept, found = np.unique(codes, return_counts=True)
         counts = found.astype(np.float64)
-    places = np.empty((len(kept), len(grids)), dtype=np.int64)
-    for j in range(len(grids) - 1, -1, -1):
-        places[:, j] = kept % spread[j] + low[j] if j else kept + low[0]
-        kept = kept // spread[j]
+    places = np.stack(np.unravel_index(kept, tuple(spread)), axis=1).astype(np.int64) + low
     return places, counts
 
 

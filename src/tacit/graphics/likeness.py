@@ -46,30 +46,21 @@ ODDS = math.log(1e4)
 
 @dataclass(frozen=True)
 class ColumnSketch:
-    """Values and counts of one column, hashed.
+    """Values and counts of one column, hashed."""
 
-    Attributes
-    ----------
-    name
-        The column, for the message to the holder of the data.
-    records
-        How many there are.
-    values, counts
-        Hash and count of each value; None where there are too many of them.
-    smallest
-        The smallest hashes of (value, occurrence).
-    repeats
-        How many values occur so many times: by count.
-    form
-        Empty for the values as they are; otherwise how they were rounded, which tells what they may be compared with.
-    """
-
+    #: The column, for the message to the holder of the data.
     name: str
+    #: How many there are.
     records: int
+    #: Hash and count of each value; None where there are too many of them.
     values: Words | None
     counts: Ints | None
+    #: The smallest hashes of (value, occurrence).
     smallest: Words
+    #: How many values occur so many times: by count.
     repeats: Mapping[int, int]
+    #: Empty for the values as they are; otherwise how they were rounded, which tells what they may
+    #: be compared with.
     form: str = ""
 
     @property
@@ -227,7 +218,7 @@ def shared_column(new: Sequence[ColumnSketch], old: Sequence[ColumnSketch]) -> s
 
 def counts_agree(a: ColumnSketch, b: ColumnSketch) -> bool:
     """Return True when counts agree too well for two files of other people, each with other records of one population."""
-    (small, large) = (a, b) if a.records <= b.records else (b, a)
+    small, large = by_size(a, b)
     if not small.records:
         return False
     times = max(1, round(large.records / small.records))
@@ -236,6 +227,11 @@ def counts_agree(a: ColumnSketch, b: ColumnSketch) -> bool:
     if BINS in a.form:
         return bins_agree(small, large, times)
     return not a.form and ranks_agree(frequent(small.repeats, 1), frequent(large.repeats, times))
+
+
+def by_size(a: ColumnSketch, b: ColumnSketch) -> tuple[ColumnSketch, ColumnSketch]:
+    """Return the column of fewer records first."""
+    return (a, b) if a.records <= b.records else (b, a)
 
 
 def bins_agree(small: ColumnSketch, large: ColumnSketch, times: int) -> bool:
@@ -288,7 +284,7 @@ def frequent(repeats: Mapping[int, int], times: int) -> Floats:
 
 def agreement(a: ColumnSketch, b: ColumnSketch) -> tuple[float, float]:
     """Return the share of the smaller column that is in the larger, and what chance would give."""
-    small, large = (a, b) if a.records <= b.records else (b, a)
+    small, large = by_size(a, b)
     if not small.records:
         return 0.0, 1.0
     return min(1.0, overlap(small, large) / small.records), chance_overlap(small, large)

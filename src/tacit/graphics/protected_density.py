@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from tacit.arrays import Floats, Ints
+from tacit.errors import InvalidParameter
 from tacit.fields import ColumnName, NaturalInt, PositiveFloat
 from tacit.graphics.base import Desk, ProtectedPlot, WithAmplitude
 from tacit.graphics.curves import as_shares, mass_level, smooth, smoothed_amplitude
@@ -209,7 +210,6 @@ class ProtectedDensity(WithAmplitude):
         }
         if len(grids) == 1:
             low, high = np.maximum(values - band, 0.0), values + band
-            frame = {self.columns[0]: grids[0], "density": values, "low": low, "high": high}
             title, chart = f"Protected density of {self.columns[0]}", "density"
             frame = {"at": grids[0], "density": values, "low": low, "high": high}
         else:
@@ -229,8 +229,6 @@ class ProtectedDensity(WithAmplitude):
 
 def check_width(h: float, step: float, column: str) -> float:
     """Refuse a bandwidth that the grid cannot show."""
-    from tacit.errors import InvalidParameter
-
     if h < NARROWEST * step:
         raise InvalidParameter(
             f"protected_density: the bandwidth of {column!r} is less than a quarter of the grid's step; use more points or a larger bandwidth"

@@ -15,7 +15,7 @@ from tacit.graphics.protected_histogram import rises
 from tacit.graphics.protected_quantiles import find_range
 from tacit.graphics.protected_survival import DRAWS
 from tacit.graphics.protected_table import find_places
-from tacit.graphics.scale import count_bins
+from tacit.graphics.scale import count_by_group
 from tacit.registry import register
 
 
@@ -74,21 +74,12 @@ class ProtectedRoc(WithAmplitude):
         x, weights = desk.numbers([self.score])
         ends = self.range or find_range(desk, x[:, 0], self.score, weights)
         edges = np.linspace(*ends, self.bins + 1)
-        counts = np.stack(
-            [
-                # Scores beyond an end count in the outermost bin.
-                count_bins(
-                    np.clip(x[held == k, 0], *ends),
-                    edges,
-                    None if weights is None else weights[held == k],
-                )[1:-1]
-                for k in (0, 1)
-            ]
-        )
+        # Scores beyond an end count in the outermost bin.
+        inside = np.clip(x[:, 0], *ends)
+        counts = count_by_group(inside, held, (0, 1), edges, weights)[:, 1:-1]
         noisy = desk.main_noise("scores by outcome", counts, {"of": "counts"})
-        amplitude = desk.queries[-1]["amplitude"]
         rates = roc(noisy)
-        again = noisy + amplitude * desk.ctx.block_rng(1).standard_normal((DRAWS, *noisy.shape))
+        again = desk.draw_again(noisy, DRAWS)
         low, high = np.quantile([area(roc(one)) for one in again], [0.025, 0.975])
         found = area(rates)
         return desk.finish(

@@ -13,7 +13,7 @@ from tacit.graphics.base import Desk, ProtectedPlot, WithAmplitude
 from tacit.graphics.groups import Grouped
 from tacit.graphics.protected_quantiles import find_range
 from tacit.graphics.protected_table import find_places
-from tacit.graphics.scale import count_bins
+from tacit.graphics.scale import count_by_group
 from tacit.registry import register
 
 #: Draws of new noise from which bands are told.
@@ -76,19 +76,13 @@ class ProtectedSurvival(Grouped, WithAmplitude):
         x, weights = desk.numbers([self.time])
         end = self.end or find_range(desk, x[:, 0], self.time, weights)[1]
         edges = np.linspace(0.0, end, self.intervals + 1)
-        counts = np.stack(
-            [
-                count_bins(
-                    np.maximum(x[held == k, 0], 0.0),
-                    edges,
-                    None if weights is None else weights[held == k],
-                )[1:]
-                for k in range(2 * len(self.group_names()))
-            ]
-        )
+        groups = range(2 * len(self.group_names()))
+        counts = count_by_group(np.maximum(x[:, 0], 0.0), held, groups, edges, weights)[:, 1:]
         noisy = desk.main_noise("events and losses", counts, {"of": "counts"})
-        amplitude = desk.queries[-1]["amplitude"]
-        values, low, high = with_band(noisy, amplitude, desk)
+        values = life_table(noisy)
+        curves = np.stack([life_table(one) for one in desk.draw_again(noisy, DRAWS)])
+        low, high = np.quantile(curves, [0.025, 0.975], axis=0)
+        low, high = np.minimum(low, values), np.maximum(high, values)
         names = self.group_names()
         return desk.finish(
             f"Protected survival: {self.time}",
@@ -113,16 +107,6 @@ class ProtectedSurvival(Grouped, WithAmplitude):
                 for n, v in zip(names, values[:, -1], strict=True)
             },
         )
-
-
-def with_band(noisy: Floats, amplitude: float, desk: Desk) -> tuple[Floats, Floats, Floats]:
-    """Return the curve of each group, with the band of the noise."""
-    rng = desk.ctx.block_rng(1)
-    again = noisy + amplitude * rng.standard_normal((DRAWS, *noisy.shape))
-    curves = np.stack([life_table(one) for one in again])
-    low, high = np.quantile(curves, [0.025, 0.975], axis=0)
-    found = life_table(noisy)
-    return found, np.minimum(low, found), np.maximum(high, found)
 
 
 def life_table(counts: Floats) -> Floats:

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.arrays import Floats
+from tacit.arrays import Floats, Ints
 from tacit.errors import LowUtility
 from tacit.graphics.base import Desk
 from tacit.graphics.curves import cumulate, invert
@@ -115,6 +116,18 @@ def count_bins(x: Floats, edges: Floats, weights: Floats | None = None) -> Float
     return np.bincount(place, weights, minlength=len(edges) + 1).astype(np.float64)
 
 
+def count_by_group(
+    x: Floats, group: Ints, groups: Iterable[int], edges: Floats, weights: Floats | None
+) -> Floats:
+    """Return the counts of each group: below the first edge, between edges, and above."""
+    return np.stack(
+        [
+            count_bins(x[group == k], edges, None if weights is None else weights[group == k])
+            for k in groups
+        ]
+    )
+
+
 def rough_range(
     desk: Desk, x: Floats, column: str, rho: float, weights: Floats | None
 ) -> tuple[float, float]:
@@ -129,7 +142,11 @@ def rough_range(
     noisy = desk.add_noise(f"range of {column}", counts, {"of": "counts"}, rho=rho, main=False)
     found = standing_out(noisy, desk.queries[-1]["amplitude"])
     if found is None:
-        warn_of_few(desk)
+        warnings.warn(
+            f"{desk.spec.kind}: the data are too few to find a range under noise. Give one with range=, from what is known without the data.",
+            LowUtility,
+            stacklevel=3,
+        )
         found = (int(noisy.argmax()),) * 2
     low, high = octave(found[0] - octaves)[0], octave(found[1] - octaves)[1]
     return (low, high) if high > low else (low - 1.0, high + 1.0)
@@ -169,15 +186,6 @@ def octave(number: int) -> tuple[float, float]:
         return 0.0, 0.0
     size = 2.0 ** (SMALLEST + abs(int(number)) - 1)
     return (size, 2 * size) if number > 0 else (-2 * size, -size)
-
-
-def warn_of_few(desk: Desk) -> None:
-    """Say that the range is little more than noise."""
-    warnings.warn(
-        f"{desk.spec.kind}: the data are too few to find a range under noise. Give one with range=, from what is known without the data.",
-        LowUtility,
-        stacklevel=2,
-    )
 
 
 def warn_of_much_outside(desk: Desk, column: str, outside: float, total: float) -> None:

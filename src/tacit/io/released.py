@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from tacit.data.cells.shown import code_orders, written_cells
 from tacit.data.cells.status import Status
-from tacit.data.cells.written_order import code_orders, written_cells
 from tacit.data.decimals import format_all_digits, tidy_numbers
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError

@@ -142,7 +142,7 @@ class Tables(Kind["Table"]):
 
     def order_warning(self, data: Table) -> str:
         """Say that cells stand in the order of the source where that tells values."""
-        from tacit.data.cells.written_order import tells_values
+        from tacit.data.cells.shown import tells_values
 
         told = [d.name for i, d in enumerate(data.dimensions) if tells_values(data, i)]
         if not told:
@@ -152,7 +152,7 @@ class Tables(Kind["Table"]):
 
     def shuffle(self, data: Table, rng: np.random.Generator) -> Table:
         """Return the table for writing in an order that does not tell which of the hidden cells is larger."""
-        from tacit.data.cells.written_order import BY_CODE
+        from tacit.data.cells.shown import BY_CODE
 
         del rng
         return data.with_(extra={**data.extra, BY_CODE: True})

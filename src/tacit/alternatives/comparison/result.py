@@ -21,8 +21,13 @@ from tacit.records.generalisation.precision import ACCOUNTINGS
 from tacit.records.utility.information_loss import WORDS, InformationLoss
 from tacit.result import Result, format_number
 from tacit.spec import Measure, is_risk
-from tacit.tables.compare.measures import LOSSES, MEASURES, RISKS
-from tacit.tables.compare.symbols import describe_symbol, symbol_order
+from tacit.tables.compare.measures import (
+    LOSSES,
+    MEASURES,
+    RISKS,
+    describe_symbol,
+    symbol_order,
+)
 from tacit.tables.compare.table_comparison import TableComparison, TableComparisonResult
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Cells of a table by name: by position, codes, array index or mapping."""
+"""Cells of a table by name: one by position, codes, array index or mapping; sets of them by masks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.arrays import Flags
 from tacit.data.cells.dimension import Dimension
 from tacit.errors import InputError, near_match
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 #: One cell: its position, its codes, or its array index (one number per dimension).
 CellName = int | Sequence[str] | Sequence[int] | Mapping[str, str]
+#: A set of cells: dimension to code or codes.
+Mask = Mapping[str, str | tuple[str, ...]]
 
 
 def cell_index(table: Table, cell: CellName) -> int:
@@ -56,3 +59,33 @@ def code_index(dimension: Dimension, code: Any) -> int:
             f"{near_match(str(code), dimension.codes)}".strip()
         )
     return dimension.position[code]
+
+
+def at_totals(table: Table) -> Flags:
+    """Return which cells stand at the total of each dimension: cells x dimensions."""
+    return np.asarray(table.places == [d.total for d in table.dimensions])
+
+
+def in_margin(table: Table, names: Sequence[str]) -> Flags:
+    """Return the cells of a crossing of some dimensions: all others stand at their totals."""
+    rest = [i for i, name in enumerate(table.names) if name not in names]
+    return np.asarray(at_totals(table)[:, rest].all(axis=1))
+
+
+def match_masks(table: Table, masks: Sequence[Mask], field: str) -> Flags:
+    """Return which cells match at least one mask; a dimension that a mask leaves out is free."""
+    inside = np.zeros(len(table), dtype=bool)
+    for one in masks:
+        unknown = sorted(set(one) - set(table.names))
+        if unknown:
+            raise InputError(f"{field} names the dimension {unknown[0]!r}; there are {table.names}")
+        fits = np.ones(len(table), dtype=bool)
+        for axis, dimension in enumerate(table.dimensions):
+            codes = one.get(dimension.name)
+            if codes is None:
+                continue
+            listed = (codes,) if isinstance(codes, str) else codes
+            places = [code_index(dimension, code) for code in listed]
+            fits &= np.isin(table.places[:, axis], places)
+        inside |= fits
+    return inside

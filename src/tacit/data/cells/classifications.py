@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tacit.data.cells.dimension import Dimension, Sum
+from tacit.data.cells.dimension import Dimension, sums_between
 from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
@@ -29,17 +29,11 @@ SAME = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """One dimension that stands for those of several tables.
+    """One dimension that stands for those of several tables."""
 
-    Attributes
-    ----------
-    dimension
-        The codes and relations of all of them.
-    codes
-        By the name of a table's dimension: its codes to codes of ``dimension``.
-    """
-
+    #: The codes and relations of all of them.
     dimension: Dimension
+    #: By the name of a table's dimension: its codes to codes of ``dimension``.
     codes: Mapping[str, Mapping[str, str]]
 
 
@@ -48,23 +42,9 @@ def join_dimensions(
     variables: Mapping[str, Dimension] | None = None,
     data: Microdata | None = None,
 ) -> list[Joint]:
-    """Return the dimensions of linked tables, one for each variable.
+    """Return the dimensions of linked tables, one for each variable; ``variables`` and ``data`` as in :func:`link`.
 
-    Parameters
-    ----------
-    tables
-        The tables.
-    variables
-        The name of a table's dimension to a dimension that holds its codes; names with one dimension are
-        classifications of one variable.
-    data
-        Records with columns of the dimensions' names: a column whose codes tell those of another is a
-        classification of the same variable.
-
-    Raises
-    ------
-    InputError
-        When classifications of one variable cannot be brought together.
+    Refused where classifications of one variable cannot be brought together.
     """
     own: dict[str, list[Dimension]] = {}
     for table in tables:
@@ -244,17 +224,8 @@ def unite(
         order |= dict.fromkeys(same.values())
         relations += relations_of(d, same)
     relations = [r for r in infer_relations(relations) if r[0] in order]
-    position = {c: i for i, c in enumerate(order)}
-    sums = tuple(
-        Sum(
-            position[parent],
-            tuple(position[c] for c, _ in children),
-            tuple(s for _, s in children) if any(s < 0 for _, s in children) else (),
-        )
-        for parent, children in relations
-    )
     try:
-        dimension = Dimension(name, tuple(order), sums, labels)
+        dimension = Dimension(name, tuple(order), sums_between(relations, list(order)), labels)
         _ = dimension.total
     except HierarchyError as error:
         faults = error.faults or (str(error),)

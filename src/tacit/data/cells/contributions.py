@@ -20,32 +20,21 @@ CHUNK = 10_000_000
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Contributions, one row each.
+    """Contributions, one row each."""
 
-    Attributes
-    ----------
-    cell
-        The cell to which it goes.
-    who
-        The unit (record, respondent or holding) that makes it; negative when unknown.
-    value
-        The contribution, unweighted.
-    weighted
-        The contribution times its sampling weight.
-    weight
-        A sampling weight for contributions of 0, which give no ratio of the two.
-    asked
-        The code of the request for protection, 0 for none.
-    waived
-        Whether the unit waived protection.
-    """
-
+    #: The cell to which it goes.
     cell: Ints
+    #: The unit (record, respondent or holding) that makes it; negative when unknown.
     who: Ints
+    #: The contribution, unweighted.
     value: Floats
+    #: The contribution times its sampling weight.
     weighted: Floats
+    #: A sampling weight for contributions of 0, which give no ratio of the two.
     weight: Floats
+    #: The code of the request for protection, 0 for none.
     asked: npt.NDArray[np.int8]
+    #: Whether the unit waived protection.
     waived: Flags
 
     def __len__(self) -> int:
@@ -61,21 +50,6 @@ class Entries:
 
 
 FIELDS = ("cell", "who", "value", "weighted", "weight", "asked", "waived")
-
-
-def plain_entries(cell: npt.ArrayLike, who: npt.ArrayLike, value: npt.ArrayLike) -> Entries:
-    """Return entries of weight 1 without requests or waivers."""
-    x = np.asarray(value, dtype=np.float64)
-    n = len(x)
-    return Entries(
-        np.asarray(cell, dtype=np.int64),
-        np.asarray(who, dtype=np.int64),
-        x,
-        x,
-        np.ones(n),
-        np.zeros(n, dtype=np.int8),
-        np.zeros(n, dtype=bool),
-    )
 
 
 def concatenate_entries(*parts: Entries) -> Entries:
@@ -142,21 +116,9 @@ def merge_contributions(entries: Entries) -> Entries:
 def expand_axis(
     ids: Ints, sizes: Sequence[int], axis: int, up: sparse.csr_array
 ) -> tuple[Ints, Ints]:
-    """Replace the leaf on one axis by each code above it.
+    """Return, with the leaf on one axis replaced by each code above it, the row that each came from, and its new cell.
 
-    Parameters
-    ----------
-    ids
-        Cells of an array of the given sizes.
-    sizes, axis
-        The sizes, and the axis to expand.
-    up
-        Leaves x codes: the codes to which each leaf belongs.
-
-    Returns
-    -------
-    tuple
-        For each row of the expansion the row it came from, and its new cell.
+    ``ids`` are cells of an array of the given sizes; ``up`` says to which codes each leaf belongs (leaves x codes).
     """
     after = int(np.prod(sizes[axis + 1 :], dtype=np.int64))
     leaf = (ids // after) % sizes[axis]
@@ -335,37 +297,22 @@ def as_entries(given: Contributors, cells: Ints) -> Entries:
 
 @dataclass(frozen=True, eq=False)
 class Merged:
-    """Contributors of unions of disjoint cells.
+    """Contributors of unions of disjoint cells."""
 
-    Attributes
-    ----------
-    contributors
-        Their largest contributions. Where not ``exact``, a unit may be larger than shown, and the
-        count is the least that there can be.
-    exact
-        Which unions are known exactly: always when units stand in one cell only, or when the stored
-        contributions are all there are.
-    """
-
+    #: Their largest contributions. Where not ``exact``, a unit may be larger than shown, and the
+    #: count is the least that there can be.
     contributors: Contributors
+    #: Which unions are known exactly: always when units stand in one cell only, or when the stored
+    #: contributions are all there are.
     exact: Flags
 
 
 def merge(
     given: Contributors, cells: Ints, group: Ints, n: int, *, disjoint: bool = False
 ) -> Merged:
-    """Merge the contributors of cells into n groups by identity.
+    """Merge the contributors of cells into n groups by identity; ``group`` is that of each cell.
 
-    Parameters
-    ----------
-    given
-        The contributors of all cells.
-    cells, group
-        Positions of cells, and the group of each.
-    n
-        How many groups.
-    disjoint
-        True when a unit stands in one ground cell only (records), so that counts add up.
+    ``disjoint`` says that a unit stands in one ground cell only (records), so that counts add up.
     """
     t = given.t
     entries = as_entries(given, cells)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,26 +14,17 @@ from tacit.arrays import Flags, Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Contributors:
-    """Who stands behind each cell: how many units, and the largest contributions.
+    """Who stands behind each cell: how many units, and the largest contributions."""
 
-    Attributes
-    ----------
-    count
-        Units (records or holdings) with a contribution in each cell.
-    top
-        The largest contributions, descending, padded with 0: cells x t. Unweighted.
-    who
-        An integer for the unit behind each of them, -1 where there is none or it is unknown.
-    weight
-        The sampling weights of those contributions, if the table is weighted.
-    asked, waived
-        Whether that unit asked for protection (request rule), or waived it.
-    """
-
+    #: Units (records or holdings) with a contribution in each cell.
     count: Ints
+    #: The largest contributions, descending, padded with 0: cells x t. Unweighted.
     top: Floats
+    #: An integer for the unit behind each of them, -1 where there is none or it is unknown.
     who: npt.NDArray[np.int64]
+    #: The sampling weights of those contributions, if the table is weighted.
     weight: Floats | None = None
+    #: Whether that unit asked for protection (request rule), or waived it.
     asked: Flags | None = None
     waived: Flags | None = None
 
@@ -41,17 +33,11 @@ class Contributors:
         """Return how many of the largest contributions are kept."""
         return int(self.top.shape[1])
 
+    def map(self, change: Callable[[str, npt.NDArray[Any]], npt.NDArray[Any]]) -> Contributors:
+        """Return contributors of which every array that is there has been changed, by its name."""
+        held: dict[str, Any] = vars(self)
+        return replace(self, **{n: change(n, a) for n, a in held.items() if a is not None})
+
     def take(self, cells: Ints) -> Contributors:
         """Return the contributors of some cells."""
-
-        def picked(a: Any) -> Any:
-            return None if a is None else a[cells]
-
-        return Contributors(
-            self.count[cells],
-            self.top[cells],
-            self.who[cells],
-            picked(self.weight),
-            picked(self.asked),
-            picked(self.waived),
-        )
+        return self.map(lambda _, array: array[cells])

@@ -102,16 +102,7 @@ class Dimension:
                 order.setdefault(code)
                 signed.append((code, -1 if minus else 1))
             parsed.append((parent, signed))
-        position = {c: i for i, c in enumerate(order)}
-        sums = tuple(
-            Sum(
-                position[parent],
-                tuple(position[c] for c, _ in signed),
-                tuple(s for _, s in signed) if any(s < 0 for _, s in signed) else (),
-            )
-            for parent, signed in parsed
-        )
-        return cls(name, tuple(order), sums, labels or {})
+        return cls(name, tuple(order), sums_between(parsed, list(order)), labels or {})
 
     @classmethod
     def from_tree(
@@ -255,6 +246,21 @@ class Dimension:
     def __repr__(self) -> str:
         shape = "flat" if self.is_flat else "a tree" if self.is_tree else "several groupings"
         return f"Dimension({self.name!r}: {len(self)} codes, {len(self.sums)} sums, {shape})"
+
+
+def sums_between(
+    relations: Iterable[tuple[str, Sequence[tuple[str, int]]]], codes: Sequence[str]
+) -> tuple[Sum, ...]:
+    """Return relations of codes, each a parent with its signed children, by the positions of the codes."""
+    position = {c: i for i, c in enumerate(codes)}
+    return tuple(
+        Sum(
+            position[parent],
+            tuple(position[c] for c, _ in children),
+            tuple(s for _, s in children) if any(s < 0 for _, s in children) else (),
+        )
+        for parent, children in relations
+    )
 
 
 def expand(dimension: Dimension) -> sparse.csr_array:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from tacit.data.microdata import Microdata
 from tacit.data.table import Contributors, Table
 from tacit.errors import InputError
 
+#: The fields of a table that say how far an interval must reach.
+LEVELS = ("lower_level", "upper_level", "sliding_level")
 #: What stands for the contributors of cells that no table has.
 UNKNOWN = {"count": -1, "who": -1}
 
@@ -74,13 +76,13 @@ def link(
         [j.dimension for j in joints], places[first], coarse_axes(tables, joints)
     )
     more = overlaps.added
-    pick = functools.partial(merge_arrays, tables, first)
     levels = {
         name: pad(largest([getattr(t, name) for t in tables], parts, n), more, 0.0)
-        for name in ("lower_level", "upper_level", "sliding_level")
+        for name in LEVELS
     }
     blocks = [move_relations(t.equations, p, n + more) for t, p in zip(tables, parts, strict=True)]
-    value = pick("value")
+    # Of shared cells, what the first table has.
+    value = np.concatenate([t.value for t in tables])[first]
     # Whoever has all tables knows the best of what each of them says.
     lower = largest([t.lower for t in tables], parts, n)
     upper = -largest([-np.asarray(t.upper) for t in tables], parts, n)
@@ -95,7 +97,9 @@ def link(
     equations = distinct_rows(sparse.csr_array(sparse.vstack(blocks, format="csr")))
     if more:
         value = np.concatenate([value, fit_overlaps(overlaps, equations, value, lower)])
-    weight = None if any(t.weight is None for t in tables) else pad(pick("weight"), more, 0.0)
+    weight = None
+    if all(t.weight is not None for t in tables):
+        weight = pad(np.concatenate([np.asarray(t.weight) for t in tables])[first], more, 0.0)
     return Table.from_cells(
         overlaps.dimensions,
         value,
@@ -157,9 +161,7 @@ def split(linked: Table, tables: Sequence[Table]) -> tuple[Table, ...]:
     return tuple(
         table.with_(
             status=linked.status[part],
-            lower_level=linked.lower_level[part],
-            upper_level=linked.upper_level[part],
-            sliding_level=linked.sliding_level[part],
+            **{name: getattr(linked, name)[part] for name in LEVELS},
             changed=None if linked.changed is None else linked.changed[part],
             interval=None if linked.interval is None else linked.interval[part],
             history=linked.history,
@@ -204,19 +206,12 @@ def refuse_differences(tables: Sequence[Table], parts: Sequence[Ints], n: int) -
         )
 
 
-def merge_arrays(tables: Sequence[Table], first: Ints, name: str) -> Floats:
-    """Return one array of the joined cells, from the first table that has each."""
-    return np.concatenate([np.asarray(getattr(t, name)) for t in tables])[first]
-
-
 def merge_status(tables: Sequence[Table], parts: Sequence[Ints], n: int) -> npt.NDArray[np.int8]:
     """Return the status of joined cells: unsafe wins, then must be published, then the rest."""
     rank = np.full(n, -1)
     status = np.ones(n, dtype=np.int8)
     for table, part in zip(tables, parts, strict=True):
-        own = np.where(
-            is_primary(table.status), 3, np.where(table.secondary, 2, np.where(table.fixed, 1, 0))
-        )
+        own = np.select([is_primary(table.status), table.secondary, table.fixed], [3, 2, 1], 0)
         better = own > rank[part]
         rank[part[better]] = own[better]
         status[part[better]] = table.status[better]
@@ -240,7 +235,7 @@ def merge_contributors(
         return None
     t = min(c.t for c in known)
 
-    def stack(name: str) -> npt.NDArray[np.generic] | None:
+    def stack(name: str) -> Any:
         parts = [getattr(c, name) for c in known]
         if any(p is None for p in parts):
             return None
@@ -248,7 +243,7 @@ def merge_contributors(
         rest = np.full((more, *stacked.shape[1:]), UNKNOWN.get(name, 0), dtype=stacked.dtype)
         return np.concatenate([stacked, rest])
 
-    return Contributors(*(stack(n) for n in ("count", "top", "who", "weight", "asked", "waived")))  # type: ignore[arg-type]
+    return Contributors(**{f.name: stack(f.name) for f in fields(Contributors)})
 
 
 def move_relations(matrix: sparse.csr_array, part: Ints, n: int) -> sparse.csr_array:
@@ -282,15 +277,23 @@ def equations_of(
     sizes = [len(d) for d in dimensions]
     ids = np.ravel_multi_index(tuple(coordinates.T.astype(np.int64)), sizes)
     order = np.argsort(ids, kind="stable")
+    ranked = ids[order]
     strides = np.array([int(np.prod(sizes[i + 1 :])) for i in range(len(sizes))], dtype=np.int64)
+
+    def find(parents: Ints, steps: int) -> tuple[Ints, Flags]:
+        target = ids[parents] + steps
+        at = np.searchsorted(ranked, target).clip(max=len(ids) - 1)
+        return order[at], ranked[at] == target
+
     rows, columns, values, n_rows = [], [], [], 0
     for axis, d in enumerate(dimensions):
         if complete is not None and axis not in complete:
             continue
         for s in d.sums:
+            steps = [(child - s.parent) * int(strides[axis]) for child in s.children]
             parents = np.flatnonzero(coordinates[:, axis] == s.parent)
             if complete is not None and len(parents):
-                parents = parents[has_children(ids, order, parents, s, int(strides[axis]))]
+                parents = parents[np.all([find(parents, step)[1] for step in steps], axis=0)]
             if not len(parents):
                 continue
             own = n_rows + np.arange(len(parents))
@@ -298,12 +301,10 @@ def equations_of(
             rows.append(own)
             columns.append(parents)
             values.append(np.full(len(parents), -1.0))
-            for child, sign in zip(s.children, s.signs or (1,) * len(s.children), strict=True):
-                target = ids[parents] + (child - s.parent) * strides[axis]
-                at = np.searchsorted(ids[order], target).clip(max=len(ids) - 1)
-                found = ids[order[at]] == target
+            for step, sign in zip(steps, s.signs or (1,) * len(steps), strict=True):
+                at, found = find(parents, step)
                 rows.append(own[found])
-                columns.append(order[at][found])
+                columns.append(at[found])
                 values.append(np.full(int(found.sum()), float(sign)))
     if not rows:
         return sparse.csr_array((0, len(ids)))
@@ -311,16 +312,6 @@ def equations_of(
         (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
         shape=(n_rows, len(ids)),
     )
-
-
-def has_children(ids: Ints, order: Ints, parents: Ints, s: Sum, stride: int) -> Flags:
-    """Return which parents have all children of a sum among the cells."""
-    every = np.ones(len(parents), dtype=bool)
-    for child in s.children:
-        target = ids[parents] + (child - s.parent) * stride
-        at = np.searchsorted(ids[order], target).clip(max=len(ids) - 1)
-        every &= ids[order[at]] == target
-    return every
 
 
 __all__ = ["Sum", "equations_of", "link", "split"]

@@ -6,6 +6,7 @@ import functools
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +14,10 @@ from scipy.sparse.csgraph import connected_components
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.cells.dimension import Dimension
+from tacit.errors import InputError, NotAdditive
+
+if TYPE_CHECKING:
+    from tacit.data.table import Table
 
 #: A relation holds when its gap is at most this share of the largest cell in it (at least of 1).
 TOLERANCE = 1e-6
@@ -25,10 +30,7 @@ def product_equations(dimensions: Sequence[Dimension]) -> sparse.csr_array:
     one row. The rows are redundant: never assume full row rank.
     """
     sizes = [len(d) for d in dimensions]
-    blocks = []
-    for i, d in enumerate(dimensions):
-        if d.sums:
-            blocks.append(expand_over_axes(d.equations, sizes, i))
+    blocks = [expand_over_axes(d.equations, sizes, i) for i, d in enumerate(dimensions) if d.sums]
     n = int(np.prod(sizes)) if sizes else 0
     if not blocks:
         return sparse.csr_array((0, n))
@@ -91,20 +93,13 @@ def roll_up(base: Floats, dimensions: Sequence[Dimension]) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Subtable:
-    """One unstructured subtable: a relation per dimension, its parent and children in each.
+    """One unstructured subtable: a relation per dimension, its parent and children in each."""
 
-    Attributes
-    ----------
-    cells
-        The cells as an array with one axis per dimension; the parent stands first on each axis.
-    rank
-        Sum of the depths of the parents; subtables of rank 0 hold the grand total.
-    sums
-        Which relation of each dimension it takes (-1 for a dimension of one code).
-    """
-
+    #: The cells as an array with one axis per dimension; the parent stands first on each axis.
     cells: Ints
+    #: Sum of the depths of the parents; subtables of rank 0 hold the grand total.
     rank: int
+    #: Which relation of each dimension it takes (-1 for a dimension of one code).
     sums: tuple[int, ...]
 
 
@@ -131,14 +126,12 @@ def subtables(dimensions: Sequence[Dimension]) -> Iterator[Subtable]:
 
 def components(matrix: sparse.csr_array) -> tuple[int, Ints]:
     """Return the connected components of the columns of a matrix: how many, and each column's."""
-    n = matrix.shape[1]
     pattern = sparse.csr_array(
         (np.ones(matrix.nnz, dtype=np.int8), matrix.indices, matrix.indptr), shape=matrix.shape
     )
     graph = sparse.block_array([[None, pattern], [pattern.T, None]], format="csr")
-    count, labels = connected_components(graph, directed=False)
+    _, labels = connected_components(graph, directed=False)
     ids, own = np.unique(labels[matrix.shape[0] :], return_inverse=True)
-    del count, n
     return len(ids), own.astype(np.int64)
 
 
@@ -150,8 +143,6 @@ def letters(limit: int) -> tuple[str, ...]:
 
 def linked_singletons(equations: sparse.csr_array, lone: Flags) -> Ints:
     """Return a number for each cell, equal where a singleton total has one singleton part."""
-    from scipy.sparse.csgraph import connected_components
-
     n = len(lone)
     m = equations.tocoo()
     row, cell, sign = m.coords[0], m.coords[1], m.data
@@ -163,3 +154,62 @@ def linked_singletons(equations: sparse.csr_array, lone: Flags) -> Ints:
         (np.ones(int(ends.sum()), dtype=np.int8), (parent[row[ends]], cell[ends])), shape=(n, n)
     )
     return np.asarray(connected_components(tied, directed=False)[1], dtype=np.int64)
+
+
+# -- whether relations hold, and values lie within their bounds -------------------------------------
+
+
+def broken_relations(table: Table, values: Floats | None = None) -> list[tuple[int, float]]:
+    """Return the relations that do not hold, with their gaps, largest first."""
+    gap, allowed = gaps(table.equations, table.value if values is None else values)
+    wrong = np.flatnonzero(np.abs(gap) > allowed)
+    return [(int(i), float(gap[i])) for i in wrong[np.argsort(-np.abs(gap[wrong]), kind="stable")]]
+
+
+def equation_text(table: Table, row: int) -> str:
+    """Return a relation in words: which total, over which dimension."""
+    m = table.equations
+    cells = m.indices[m.indptr[row] : m.indptr[row + 1]]
+    signs = m.data[m.indptr[row] : m.indptr[row + 1]]
+    parents = cells[signs < 0]
+    parent = table.describe_cell(int(parents[0] if len(parents) else cells[0]))
+    if not table.dimensions:
+        return f"equation {row} ({parent} and {len(cells) - 1} others)"
+    moved = [
+        d.name
+        for d, column in zip(table.dimensions, table.places[cells].T, strict=True)
+        if len(np.unique(column)) > 1
+    ]
+    return f"{parent} over {', '.join(moved) or 'itself'}"
+
+
+def require_sound(table: Table) -> None:
+    """Raise when a relation does not hold or a value lies outside its bounds."""
+    require_bounds(table)
+    wrong = broken_relations(table)
+    if wrong:
+        listed = [f"{equation_text(table, i)} (gap {g:g})" for i, g in wrong[:10]]
+        more = f" and {len(wrong) - 10:,} more" if len(wrong) > 10 else ""
+        raise NotAdditive(
+            f"{len(wrong):,} of {table.equations.shape[0]:,} sums of the table do not hold: "
+            + "; ".join(listed)
+            + more
+        )
+
+
+def require_bounds(table: Table) -> None:
+    """Raise when a value lies outside what outsiders know of it."""
+    slack = TOLERANCE * np.maximum(1.0, np.abs(table.value))
+    outside = np.flatnonzero(
+        (table.value < table.lower - slack) | (table.value > table.upper + slack)
+    )
+    if len(outside):
+        hint = (
+            " Negative values need lower=, the bound that outsiders know."
+            if (table.value < 0).any()
+            else ""
+        )
+        raise InputError(
+            f"{len(outside):,} cells lie outside their bounds, the first is "
+            f"{table.describe_cell(int(outside[0]))}.{hint}"
+        )

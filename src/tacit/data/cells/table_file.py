@@ -40,6 +40,7 @@ CELLS = (
 )
 OPTIONAL = ("weight", "changed")
 PEOPLE = ("contributors", "holdings")
+PARTS = ("top", "who", "weight", "asked", "waived")
 #: Begins the names of columns that hold further facts of the cells.
 EXTRA = "extra_"
 
@@ -147,15 +148,7 @@ def heading(table: Table) -> dict[str, Any]:
             for d in table.dimensions
         ],
         "history": [
-            {
-                "kind": a.kind,
-                "parameters": as_json_number(a.parameters),
-                "techniques": list(a.techniques),
-                "details": as_json_number(a.details),
-                "claims": [as_json_number(c.to_dict()) for c in a.claims],
-                "seconds": a.seconds,
-                "private": as_json_number(a.private),
-            }
+            as_json_number({**vars(a), "claims": [c.to_dict() for c in a.claims]})
             for a in table.history
         ],
         "extra": {k: as_json_number(v) for k, v in table.extra.items() if is_plain(v)},
@@ -173,16 +166,11 @@ def is_plain(value: Any) -> bool:
 
 def action_from(entry: dict[str, Any]) -> Action:
     """Return one step of the history."""
-    claims = tuple(Claim.from_dict(c) for c in entry["claims"])
-    return Action(
-        entry["kind"],
-        entry["parameters"],
-        tuple(entry["techniques"]),
-        entry["details"],
-        claims,
-        entry["seconds"],
-        entry.get("private", {}),
-    )
+    made = {
+        "techniques": tuple(entry["techniques"]),
+        "claims": tuple(Claim.from_dict(c) for c in entry["claims"]),
+    }
+    return Action(**{**entry, **made})
 
 
 def cell_columns(table: Table) -> dict[str, Any]:
@@ -202,7 +190,7 @@ def cell_columns(table: Table) -> dict[str, Any]:
         if people is None:
             continue
         columns[f"{name}_count"] = np.ascontiguousarray(people.count)
-        for part in ("top", "who", "weight", "asked", "waived"):
+        for part in PARTS:
             array = getattr(people, part)
             if array is not None:
                 for i in range(people.t):
@@ -220,11 +208,4 @@ def people_from(columns: dict[str, Any], name: str, t: int) -> Contributors | No
             return None
         return np.stack([columns[f"{name}_{part}_{i}"] for i in range(t)], axis=1)
 
-    return Contributors(
-        columns[f"{name}_count"],
-        stacked("top"),
-        stacked("who"),
-        stacked("weight"),
-        stacked("asked"),
-        stacked("waived"),
-    )
+    return Contributors(columns[f"{name}_count"], *map(stacked, PARTS))

@@ -142,14 +142,14 @@ class Columns:
     """The names of the columns that a tabulation uses."""
 
     dimensions: tuple[str, ...]
-    value: str | None
-    weight: str | None
-    cost: str | None
-    shadow: str | None
-    request: str | None
-    waiver: str | None
-    unit: str | None
-    holding: str | None
+    value: str | None = None
+    weight: str | None = None
+    cost: str | None = None
+    shadow: str | None = None
+    request: str | None = None
+    waiver: str | None = None
+    unit: str | None = None
+    holding: str | None = None
 
     @property
     def numbers(self) -> dict[str, str]:
@@ -223,11 +223,8 @@ class Tabulation:
         )
         table = self.data.engine.to_arrow(grouped)
         cell = self.cells(table)
-        out = {}
-        for name in ("n", "x", "s", "w", "c", "negative", "positive"):
-            values = floats(table, sum_name(name))
-            out[name] = self.roll_up(cell, values)
-        return out
+        names = ("n", "x", "s", "w", "c", "negative", "positive")
+        return {name: self.roll_up(cell, floats(table, sum_name(name))) for name in names}
 
     def roll_up(self, cell: Ints, values: Floats) -> Floats:
         """Return the sums of every cell of the table from values in ground cells."""

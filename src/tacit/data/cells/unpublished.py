@@ -21,23 +21,15 @@ from tacit.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Overlaps:
-    """Cells with those that no table publishes after them.
+    """Cells with those that no table publishes after them."""
 
-    Attributes
-    ----------
-    dimensions
-        The dimensions, with codes for parts of overlapping codes where there were none.
-    places
-        All cells x dimensions; the cells given come first.
-    equations
-        The relations that the added cells have with the others.
-    given
-        How many cells were given.
-    """
-
+    #: The dimensions, with codes for parts of overlapping codes where there were none.
     dimensions: tuple[Dimension, ...]
+    #: All cells x dimensions; the cells given come first.
     places: Ints
+    #: The relations that the added cells have with the others.
     equations: sparse.csr_array
+    #: How many cells were given.
     given: int
 
     @property
@@ -195,12 +187,8 @@ def fit_overlaps(
 ) -> Floats:
     """Return values of the added cells that fit those of the tables: any will do for an attacker.
 
-    What an attacker holds possible does not depend on the point from which movements are counted.
-
-    Raises
-    ------
-    InputError
-        When there are none: the tables are not of one population.
+    What an attacker holds possible does not depend on the point from which movements are counted. Where there are
+    none the tables are not of one population, and are refused.
     """
     n = overlaps.given
     touched = np.flatnonzero(np.diff(sparse.csr_array(equations[:, n:]).indptr))

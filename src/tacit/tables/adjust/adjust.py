@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import sparse
 from tacit.arrays import Flags, Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
+from tacit.data.cells.cell_names import in_margin
 from tacit.data.cells.relations import independent_equations
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, LimitReached
@@ -19,14 +21,19 @@ from tacit.registry import register
 from tacit.spec import Method, Where
 from tacit.tables.adjust.cta import (
     Adjusted,
-    adjust_table,
+    adjust_absolute,
+    adjust_squares,
     adjusted_claims,
     find_blocking_levels,
+    find_decimals,
+    from_steps,
+    in_steps,
     needs,
     safe_values,
+    whole_deviations,
 )
 from tacit.tables.adjust.programs import Adjustment, Clock
-from tacit.tables.adjust.whole import find_decimals, from_steps, in_steps, whole_deviations
+from tacit.tables.rounding.model import basis
 
 Cell = int | tuple[str | int, ...]
 Positive = Annotated[float, Field(gt=0)]
@@ -129,13 +136,8 @@ class Adjust(Method[Table]):
             ctx.note(status="nothing to move", distance=0.0, bound=0.0, gap=0.0, unsafe=0)
             return table.with_changed(table.value)
         clock = Clock(self.time_limit, lambda: ctx.tick(self.title()), ctx.should_stop)
-        found = adjust_table(
-            model.problem,
-            square=self.norm == "l2",
-            exact=self.method == "exact",
-            clock=clock,
-            gap=self.gap,
-        )
+        search = adjust_squares if self.norm == "l2" else adjust_absolute
+        found = search(model.problem, self.method == "exact", clock, self.gap)
         ctx.tick(self.title())
         if found is None:
             raise make_impossible_error(table, model)
@@ -166,8 +168,7 @@ class Adjust(Method[Table]):
 
     def _model(self, table: Table) -> Model:
         """State the problem in units of a typical level."""
-        low, high, can_fall, can_rise = safe_values(table)
-        del low, high
+        _, _, can_fall, can_rise = safe_values(table)
         down, up = needs(table)
         unsafe = table.primary
         still = self.kept_cells(table)
@@ -241,11 +242,7 @@ class Adjust(Method[Table]):
                 raise InputError(
                     f"keep_margins: no dimension {min(unknown)!r}; there are {table.names}"
                 )
-            inside = np.ones(len(table), dtype=bool)
-            for d, column in zip(table.dimensions, table.places.T, strict=True):
-                if d.name not in chosen:
-                    inside &= column == d.total
-            found |= inside
+            found |= in_margin(table, chosen)
         level = np.zeros(len(table), dtype=np.int64)
         for d, column in zip(table.dimensions, table.places.T, strict=True):
             level += d.depth[column]
@@ -275,31 +272,28 @@ class Adjust(Method[Table]):
         every = independent_equations(table.dimensions) if trees else table.equations
         rows = sparse.csr_array(every[:, cells])
         rows = sparse.csr_array(rows[np.diff(rows.indptr) > 0])
-        ground = table.ground & (table.value != 0) | table.ground & table.primary
         inner = table.ground[cells].astype(np.float64)
         extra, slack = [], []
         if self.mean_within is not None:
             extra.append(inner)
             slack.append(self.mean_within / scale)
         if self.slope_within is not None:
-            mean = float(table.value[table.ground].mean()) if ground.any() else 0.0
+            known = table.ground & ((table.value != 0) | table.primary)
+            mean = float(table.value[table.ground].mean()) if known.any() else 0.0
             spread = (table.value[cells] - mean) * inner
             size = max(float(np.abs(spread).max(initial=0.0)), 1e-300)
             extra.append(spread / size)
             slack.append(self.slope_within / scale / size)
         if not extra:
             return rows, np.zeros(0)
-        ranged = [i for i, s in enumerate(slack) if s > 0]
+        ranged = np.flatnonzero(np.array(slack) > 0)
+        ties = -sparse.eye_array(len(extra), format="csr")[:, ranged]
         quality = sparse.csr_array(np.stack(extra))
-        ties = sparse.csr_array(
-            (-np.ones(len(ranged)), (ranged, np.arange(len(ranged)))),
-            shape=(len(extra), len(ranged)),
-        )
         none = sparse.csr_array((rows.shape[0], len(ranged)))
         whole = sparse.vstack(
             [sparse.hstack([rows, none]), sparse.hstack([quality, ties])], format="csr"
         )
-        return sparse.csr_array(whole), np.array([slack[i] for i in ranged])
+        return sparse.csr_array(whole), np.array(slack)[ranged]
 
     def summary(
         self, table: Table, model: Model, found: Adjusted, published: Floats
@@ -335,34 +329,24 @@ class Adjust(Method[Table]):
         }
 
 
+@dataclass(frozen=True, eq=False)
 class Model:
     """The problem, the cells of its columns, and the unit of its deviations."""
 
-    def __init__(self, problem: Adjustment, cells: Ints, scale: float) -> None:
-        self.problem = problem
-        self.cells = cells
-        self.scale = scale
+    problem: Adjustment
+    cells: Ints
+    scale: float
 
     def published(self, table: Table, z: Floats, decimals: int | None) -> Floats:
         """Return the adjusted cells, with sums that hold to the last digit; ``z`` in steps of the decimals."""
+        cells = basis(table)
         moved = np.zeros(len(table))
         moved[self.cells] = z
         if decimals is None:
-            return sum_up(table, np.clip(table.value + moved, table.lower, table.upper))
+            values = np.clip(table.value + moved, table.lower, table.upper)
+            return cells.expand(values[cells.free])
         steps = np.rint(in_steps(table.value, decimals)) + moved
-        return from_steps(np.rint(sum_up(table, steps)), decimals)
-
-
-def sum_up(table: Table, values: Floats) -> Floats:
-    """Return all cells from those that the others are sums of."""
-    from tacit.data.cells.relations import roll_up
-    from tacit.tables.rounding.model import basis
-
-    free, expansion, _ = basis(table)
-    if expansion is not None:
-        return np.asarray(expansion @ values[free])
-    shape = [len(d.leaves) for d in table.dimensions]
-    return roll_up(values[free].reshape(shape), table.dimensions).ravel()
+        return from_steps(np.rint(cells.expand(steps[cells.free])), decimals)
 
 
 def standard_errors(table: Table) -> Floats:
@@ -380,10 +364,7 @@ def standard_errors(table: Table) -> Floats:
 def grand_total(table: Table) -> Ints:
     """Return the grand total, or the cells that are part of no other in bare equations."""
     if table.dimensions:
-        at = np.ones(len(table), dtype=bool)
-        for d, column in zip(table.dimensions, table.places.T, strict=True):
-            at &= column == d.total
-        return np.flatnonzero(at)
+        return np.flatnonzero(in_margin(table, ()))
     entries = table.equations.tocoo()
     parent, child = np.zeros(len(table), dtype=bool), np.zeros(len(table), dtype=bool)
     parent[entries.coords[1][entries.data < 0]] = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ from tacit.tables.adjust.mdi import (
     random_search_size,
     within_bounds,
 )
-from tacit.tables.rounding.model import basis, orient_relations
+from tacit.tables.rounding.model import Basis, basis, orient_relations
 
 Margins = Literal["one_way", "all"] | tuple[tuple[str | int, ...], ...]
 Share = Annotated[float, Field(gt=0, lt=1)]
@@ -120,7 +120,7 @@ class AdjustMdi(Method[Table]):
         return value
 
     def _apply(self, table: Table, ctx: Context) -> Table:
-        ground = Ground.of(table)
+        ground = basis(table)
         movement, cells = movement_of(
             table,
             ground,
@@ -147,25 +147,20 @@ class AdjustMdi(Method[Table]):
                 "the fitted cells leave the bounds that outsiders know and cannot be brought back: "
                 "widen the bounds, or use adjust"
             )
-        values = table.value[ground.cells].copy()
+        values = table.value[ground.free].copy()
         values[cells.free] = free
         values[cells.fixed] = movement.safe(outcome.pattern.up)
-        ctx.note(**self.summary(movement, outcome, values, table.value[ground.cells]))
-        return table.with_changed(ground.expand(table, values))
+        ctx.note(**self.summary(movement, outcome, values, table.value[ground.free]))
+        return table.with_changed(ground.expand(values))
 
     def rules(self) -> Rules:
         """Return the parameters of the search."""
         size = self.random_search or 0
+        same = ("tol", "max_iter", "paper_ipf", "max_enum", "tie_rule", "flip_passes", "enough")
         return Rules(
-            tol=self.tol,
-            max_iter=self.max_iter,
-            paper_ipf=self.paper_ipf,
-            max_enum=self.max_enum,
-            tie_rule=self.tie_rule,
-            flip_passes=self.flip_passes,
+            **{name: getattr(self, name) for name in same},
             exhaustive=self.search == "exhaustive",
             random_size=random_search_size(*size) if isinstance(size, tuple) else size,
-            enough=self.enough,
         )
 
     def summary(
@@ -194,65 +189,41 @@ class AdjustMdi(Method[Table]):
         return adjusted_claims(result)
 
 
-class Ground:
-    """The ground cells of a table, and how all cells follow from them."""
-
-    def __init__(self, cells: Ints, expansion: sparse.csr_array | None) -> None:
-        self.cells = cells
-        self.expansion = expansion
-
-    @classmethod
-    def of(cls, table: Table) -> Ground:
-        """Return the ground cells of any table."""
-        cells, expansion, _ = basis(table)
-        return cls(cells, expansion)
-
-    def expand(self, table: Table, values: Floats) -> Floats:
-        """Return all cells."""
-        if self.expansion is not None:
-            return np.asarray(self.expansion @ values)
-        from tacit.data.cells.relations import roll_up
-
-        shape = [len(d.leaves) for d in table.dimensions]
-        return roll_up(values.reshape(shape), table.dimensions).ravel()
-
-
-class Split:
+class Split(NamedTuple):
     """Positions among the ground cells of those that are fitted and those that are moved."""
 
-    def __init__(self, free: Ints, fixed: Ints) -> None:
-        self.free = free
-        self.fixed = fixed
+    free: Ints
+    fixed: Ints
 
 
 def movement_of(
-    table: Table, ground: Ground, margins: Margins, *, whole: bool = True, zeros: bool = False
+    table: Table, ground: Basis, margins: Margins, *, whole: bool = True, zeros: bool = False
 ) -> tuple[Movement, Split]:
     """State the problem on the ground cells of a table."""
     refuse(table, ground)
-    value = table.value[ground.cells].copy()
+    value = table.value[ground.free].copy()
     if zeros and (value == 0).any() and (value > 0).any():
         value[value == 0] = TRACE * value[value > 0].min()
-    unsafe = table.primary[ground.cells]
+    unsafe = table.primary[ground.free]
     every_low, every_high, falls, rises = safe_values(table)
-    low, high = every_low[ground.cells], every_high[ground.cells]
-    can_fall, can_rise = falls[ground.cells], rises[ground.cells]
+    low, high = every_low[ground.free], every_high[ground.free]
+    can_fall, can_rise = falls[ground.free], rises[ground.free]
     moves = unsafe & (high > low)
     if (moves & (value == 0)).any():
-        first = int(ground.cells[np.flatnonzero(moves & (value == 0))[0]])
+        first = int(ground.free[np.flatnonzero(moves & (value == 0))[0]])
         raise InputError(
             f"the unsafe cell {table.describe_cell(first)} is 0, and no factor moves a zero: set "
             "allow_zero_change=True, or use adjust"
         )
-    held = table.fixed[ground.cells] & ~table.empty[ground.cells]
+    held = table.fixed[ground.free] & ~table.empty[ground.free]
     free = np.flatnonzero(~moves & ~held & (value > 0) & ~(unsafe & ~moves))
     fixed = np.flatnonzero(moves)
-    totals, target = kept_totals(table, ground, margins, value)
+    totals = kept_totals(table, ground, margins)
     # Cells that stay as they are leave the rest of their totals to the others.
     used = np.zeros(len(value), dtype=bool)
     used[free] = used[fixed] = True
-    target = target - totals.sums(np.where(used, 0.0, value))
-    slabs = one_way(table) if table.is_product else totals
+    target = totals.sums(value) - totals.sums(np.where(used, 0.0, value))
+    slabs = totals_by(table, one_way(table)) if table.is_product else totals
     movement = Movement(
         free=np.ascontiguousarray(value[free]),
         totals=totals.of(free),
@@ -265,22 +236,22 @@ def movement_of(
         target=target,
         slabs=slabs.of(free),
         fixed_slabs=slabs.of(fixed),
-        lower=table.lower[ground.cells][free],
-        upper=table.upper[ground.cells][free],
+        lower=table.lower[ground.free][free],
+        upper=table.upper[ground.free][free],
         whole=whole,
     )
     return movement, Split(free, fixed)
 
 
-def refuse(table: Table, ground: Ground) -> None:
+def refuse(table: Table, ground: Basis) -> None:
     """Refuse what discrimination information has no meaning for."""
-    if (table.value[ground.cells] < 0).any():
-        cell = int(ground.cells[np.flatnonzero(table.value[ground.cells] < 0)[0]])
+    if (table.value[ground.free] < 0).any():
+        cell = int(ground.free[np.flatnonzero(table.value[ground.free] < 0)[0]])
         raise InputError(
             f"adjust_mdi needs values that are not negative ({table.describe_cell(cell)} is): use adjust"
         )
     inner = np.zeros(len(table), dtype=bool)
-    inner[ground.cells] = True
+    inner[ground.free] = True
     totals = np.flatnonzero(table.primary & ~inner)
     moving = totals[(table.lower_level[totals] > 0) | (table.upper_level[totals] > 0)]
     if len(moving):
@@ -293,38 +264,32 @@ def refuse(table: Table, ground: Ground) -> None:
 # -- totals --------------------------------------------------------------------------------------------
 
 
-def kept_totals(
-    table: Table, ground: Ground, margins: Margins, value: Floats
-) -> tuple[Totals, Floats]:
-    """Return the totals to keep over the ground cells, and what they are."""
+def kept_totals(table: Table, ground: Basis, margins: Margins) -> Totals:
+    """Return the totals to keep over the ground cells."""
     if table.is_product:
-        totals = product_totals(table, margins)
-    elif isinstance(margins, str):
-        totals = relation_totals(table, ground)
-    else:
-        raise InputError(
-            "sets of dimensions to keep need a table that is a full product; linked tables and "
-            "bare equations keep all their totals"
-        )
-    return totals, totals.sums(value)
+        return totals_by(table, kept_sets(table, margins))
+    if isinstance(margins, str):
+        return relation_totals(table, ground)
+    raise InputError(
+        "sets of dimensions to keep need a table that is a full product; linked tables and "
+        "bare equations keep all their totals"
+    )
 
 
-def product_totals(table: Table, margins: Margins) -> Totals:
-    """Return totals by sets of dimensions, at the ground codes of each."""
+def kept_sets(table: Table, margins: Margins) -> list[tuple[int, ...]]:
+    """Return the sets of dimensions by whose ground codes totals are kept."""
     axes = range(len(table.shape))
-    if margins == "one_way":
+    if margins == "one_way" or (margins == "all" and len(axes) == 1):
         return one_way(table)
     if margins == "all":
-        sets = [tuple(a for a in axes if a != out) for out in axes] if len(axes) > 1 else [()]
-    else:
-        sets = [axis_numbers(table, chosen) for chosen in margins]
-    return totals_by(table, sets)
+        return [tuple(a for a in axes if a != out) for out in axes]
+    return [axis_numbers(table, chosen) for chosen in margins]
 
 
-def one_way(table: Table) -> Totals:
-    """Return the totals of each dimension by itself; of a one-way table its grand total."""
+def one_way(table: Table) -> list[tuple[int, ...]]:
+    """Return each dimension by itself; of a one-way table its grand total."""
     axes = range(len(table.shape))
-    return totals_by(table, [(a,) for a in axes] if len(axes) > 1 else [()])
+    return [(a,) for a in axes] if len(axes) > 1 else [()]
 
 
 def axis_numbers(table: Table, chosen: Sequence[str | int]) -> tuple[int, ...]:
@@ -359,7 +324,7 @@ def totals_by(table: Table, sets: Sequence[tuple[int, ...]]) -> Totals:
     return Totals.stacked(passes, n)
 
 
-def relation_totals(table: Table, ground: Ground) -> Totals:
+def relation_totals(table: Table, ground: Basis) -> Totals:
     """Return every total of the relations over the ground cells, in passes without shared cells."""
     m = orient_relations(table.equations)
     children = m.copy()
@@ -399,7 +364,7 @@ def disjoint_passes(rows: sparse.csr_array) -> list[tuple[npt.NDArray[np.int32],
     return list(zip(passes, counts, strict=True))
 
 
-def make_infeasible_error(table: Table, ground: Ground, m: Movement, cells: Split) -> Infeasible:
+def make_infeasible_error(table: Table, ground: Basis, m: Movement, cells: Split) -> Infeasible:
     """Return the error that names the totals in the way."""
     found = blocking(m)
     names = [total_name(table, ground, m, cells, int(g)) for g in found[:8]]
@@ -411,11 +376,11 @@ def make_infeasible_error(table: Table, ground: Ground, m: Movement, cells: Spli
     )
 
 
-def total_name(table: Table, ground: Ground, m: Movement, cells: Split, total: int) -> str:
+def total_name(table: Table, ground: Basis, m: Movement, cells: Split, total: int) -> str:
     """Return a kept total in words: the codes that its cells share."""
     free = cells.free[(m.totals.labels == total).any(axis=0)]
     fixed = cells.fixed[(m.groups.labels == total).any(axis=0)]
-    under = ground.cells[np.concatenate([free, fixed])]
+    under = ground.free[np.concatenate([free, fixed])]
     if not table.dimensions:
         return f"the total over {', '.join(table.describe_cell(int(c)) for c in under[:4])}"
     shared = [

@@ -26,8 +26,6 @@ from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
 
-#: Points of a chart at most.
-
 
 @register
 class AdjustmentReport(Measure[Table]):
@@ -104,11 +102,12 @@ class AdjustmentReport(Measure[Table]):
         """Return the discrimination information of random directions."""
         if not self.random_patterns:
             return np.zeros(0)
-        from tacit.tables.adjust.adjust_mdi import Ground, movement_of
+        from tacit.tables.adjust.adjust_mdi import movement_of
         from tacit.tables.adjust.mdi import random_information
+        from tacit.tables.rounding.model import basis
 
         try:
-            movement, _ = movement_of(table, Ground.of(table), "one_way")
+            movement, _ = movement_of(table, basis(table), "one_way")
         except (InputError, Infeasible):
             return np.zeros(0)
         if not movement.n:

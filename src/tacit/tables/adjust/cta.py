@@ -22,9 +22,10 @@ from scipy import sparse
 from tacit.arrays import Flags, Floats, Ints
 from tacit.claims import Claim
 from tacit.data.table import Table
-from tacit.errors import Infeasible
+from tacit.errors import Infeasible, LimitReached
 from tacit.numerics.algebra import dot
 from tacit.solve import Highs, LinearModel
+from tacit.tables.adjust.claims import additive_claim, claim_on
 from tacit.tables.adjust.programs import (
     Absolute,
     Adjustment,
@@ -61,10 +62,7 @@ def needs(table: Table) -> tuple[Floats, Floats]:
 def safe_values(table: Table) -> tuple[Floats, Floats, Flags, Flags]:
     """Return the safe values below and above, and which of them respect the bounds.
 
-    Raises
-    ------
-    Infeasible
-        When an unsafe cell has none within its bounds.
+    Infeasible names the unsafe cells that have none within theirs.
     """
     down, up = needs(table)
     low, high = table.value - down, table.value + up
@@ -82,14 +80,12 @@ def safe_values(table: Table) -> tuple[Floats, Floats, Flags, Flags]:
 
 def adjusted_claims(result: Table) -> Iterable[Claim]:
     """Return what an adjustment guarantees."""
-    about = result.names or ("equations",)
-    yield Claim("additive", {}, "all published cells", about)
-    yield Claim(
+    yield additive_claim(result)
+    yield claim_on(
+        result,
         "moved-far-enough",
-        {},
-        "all unsafe cells",
-        about,
-        ("outsiders do not know which cells were moved to which side",),
+        cells="all unsafe cells",
+        assumptions=("outsiders do not know which cells were moved to which side",),
     )
 
 
@@ -187,12 +183,12 @@ class Adjusted:
     status: str
     facts: dict[str, Any]
 
-
-def adjust_table(
-    a: Adjustment, *, square: bool, exact: bool, clock: Clock, gap: float
-) -> Adjusted | None:
-    """Return the best adjustment found with a bound; None when it is proven that there is none."""
-    return adjust_squares(a, exact, clock, gap) if square else adjust_absolute(a, exact, clock, gap)
+    @classmethod
+    def of(cls, best: Point, bound: float, gap: float, **facts: Any) -> Adjusted:
+        """Return the best point with whether it is proven."""
+        bound = min(bound, best.value)
+        proven = best.value - bound <= max(gap * abs(best.value), 1e-9) * 1.01
+        return cls(best, bound, "optimal" if proven else "feasible", facts)
 
 
 def adjust_absolute(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adjusted | None:
@@ -220,15 +216,7 @@ def adjust_absolute(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adj
                 flips += more
     if not np.isfinite(best.value):
         return Adjusted(best, bound, "unknown", {})
-    bound = min(bound, best.value)
-    facts = {"first": first, "after_flips": searched, "flips": flips}
-    return Adjusted(best, bound, state(best.value, bound, gap), facts)
-
-
-def solve_relaxed_bound(a: Adjustment) -> float:
-    """Return the bound of the linear relaxation."""
-    found = Relaxation(a).lp.solve()
-    return found.value if found.state == "optimal" else 0.0
+    return Adjusted.of(best, bound, gap, first=first, after_flips=searched, flips=flips)
 
 
 def adjust_squares(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adjusted | None:
@@ -256,9 +244,7 @@ def adjust_squares(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adju
         found, bound = program.branch(best, clock, gap)
         if found is not None and found.value <= best.value:
             best = found
-    bound = min(bound, best.value)
-    facts = {"first": first, "after_flips": searched, "flips": flips}
-    return Adjusted(best, bound, state(best.value, bound, gap), facts)
+    return Adjusted.of(best, bound, gap, first=first, after_flips=searched, flips=flips)
 
 
 def fallback(a: Adjustment, program: Squares, clock: Clock) -> Adjusted | None:
@@ -266,47 +252,161 @@ def fallback(a: Adjustment, program: Squares, clock: Clock) -> Adjusted | None:
     linear = adjust_absolute(a, True, clock, 0.5)
     if linear is None:
         return None
-    point = program.solve(linear.point.up)
+    up, z = linear.point.up, linear.point.z
+    point = program.solve(up)
     if not np.isfinite(point.value):
-        z = linear.point.z
-        point = Point(linear.point.up, a.norm(z, square=True), z, np.zeros(a.n))
+        point = Point(up, a.norm(z, square=True), z, np.zeros(a.n))
     return Adjusted(point, 0.0, "feasible", {})
-
-
-def state(value: float, bound: float, gap: float) -> str:
-    """Return whether the value is proven."""
-    return "optimal" if value - bound <= max(gap * abs(value), 1e-9) * 1.01 else "feasible"
 
 
 def find_blocking_levels(a: Adjustment, seconds: float) -> Ints:
     """Return the places in ``unsafe`` of cells whose levels stand in the way, by an elastic program."""
     n, k, s = a.n, len(a.unsafe), a.unsafe
-    reach = 10.0 * float((a.up + a.down).sum())
+    m, reach = a.matrix.shape[0], a.far
     high, low = np.minimum(a.high, reach), np.maximum(a.low, -reach)
     # Columns: z, b, shortfall; low (1 - b) + up b - short <= z <= - down (1 - b) + high b + short.
-    own = sparse.csr_array((np.ones(k), (np.arange(k), s)), shape=(k, n))
-    eye = sparse.eye_array(k, format="csr")
-    none = sparse.csr_array((a.matrix.shape[0], 2 * k))
-    rows = sparse.vstack(
+    own, eye = a.picked, sparse.eye_array(k, format="csr")
+    rows = sparse.block_array(
         [
-            sparse.hstack([a.matrix, none]),
-            sparse.hstack([own, sparse.diags_array(low[s] - a.up), eye]),
-            sparse.hstack([own, sparse.diags_array(-a.down - high[s]), -eye]),
+            [a.matrix, None, None],
+            [own, sparse.diags_array(low[s] - a.up), eye],
+            [own, sparse.diags_array(-a.down - high[s]), -eye],
         ],
         format="csc",
     )
-    m = a.matrix.shape[0]
     found = Highs(
         LinearModel.of(
-            np.concatenate([np.zeros(n + k), np.ones(k)]),
+            np.r_[np.zeros(n + k), np.ones(k)],
             rows,
-            np.concatenate([np.zeros(m), low[s], np.full(k, -np.inf)]),
-            np.concatenate([np.zeros(m), np.full(k, np.inf), -a.down]),
-            np.concatenate([low, np.where(a.can_fall, 0.0, 1.0), np.zeros(k)]),
-            np.concatenate([high, np.where(a.can_rise, 1.0, 0.0), np.full(k, np.inf)]),
+            np.r_[np.zeros(m), low[s], np.full(k, -np.inf)],
+            np.r_[np.zeros(m), np.full(k, np.inf), -a.down],
+            np.r_[low, np.where(a.can_fall, 0.0, 1.0), np.zeros(k)],
+            np.r_[high, np.where(a.can_rise, 1.0, 0.0), np.full(k, np.inf)],
             integer=np.repeat([False, True, False], [n, k, k]),
         )
     ).solve(time_limit=seconds, gap=0.01)
     if found.x is None:
         return np.arange(k)
     return np.flatnonzero(found.x[n + k :] > 1e-6)
+
+
+# -- deviations on the grid of a table's own values: others would mark the cells that were changed ---
+
+
+#: Levels that are whole but for rounding errors are not rounded up once more.
+ROUNDING = 1e-9
+#: Decimals up to which values are taken to be rounded, and zeros at their end.
+MOST_DECIMALS, MOST_ZEROS = 6, 6
+#: Share of a value below which differences are those of floating-point sums.
+LAST_BITS = 1e-13
+#: Cells move by no more than this many times all levels together.
+FAR = 100.0
+#: Steps beyond which floats no longer tell them apart.
+LARGEST = 2.0**52
+#: The least time that is left for whole numbers, where the search has used up its own.
+LEAST_SECONDS = 5.0
+
+
+def find_decimals(table: Table) -> int | None:
+    """Return the decimals of a table's values, negative where all end in zeros; None: more than can be told."""
+    values = table.value[np.isfinite(table.value) & (table.value != 0)]
+    if not len(values):
+        return 0
+    for decimals in range(-MOST_ZEROS, MOST_DECIMALS + 1):
+        if (np.abs(values) * 10.0**decimals >= LARGEST).any():
+            return None
+        steps = np.rint(in_steps(values, decimals))
+        # Sums of decimals differ from them in the last bits.
+        if (np.abs(from_steps(steps, decimals) - values) <= LAST_BITS * np.abs(values)).all():
+            return decimals
+    return None
+
+
+def in_steps(values: Floats, decimals: int) -> Floats:
+    """Return values in units of their last decimal."""
+    power = 10.0 ** abs(decimals)
+    return np.asarray(values * power if decimals >= 0 else values / power)
+
+
+def from_steps(steps: Floats, decimals: int) -> Floats:
+    """Return the numbers nearest to steps of the last decimal."""
+    power = 10.0 ** abs(decimals)
+    return np.asarray(steps / power if decimals >= 0 else steps * power)
+
+
+def whole_deviations(
+    problem: Adjustment, point: Point, scale: float, cells: int, *, square: bool, clock: Clock
+) -> Floats:
+    """Return whole deviations of the first ``cells`` columns; ``scale`` is the unit of the problem in steps of the table.
+
+    Levels are rounded up. Unsafe cells keep the directions of the point, and only where that is impossible are directions
+    chosen anew. The norm is minimised anew, for squares the distance from the point. Where the problem is a network (two
+    dimensions) this costs next to nothing.
+    """
+    z = np.where(np.isfinite(point.z), point.z, 0.0) * scale
+    if np.abs(z[:cells] - np.rint(z[:cells])).max(initial=0.0) < 1e-7:
+        return np.rint(z[:cells])
+    centre = z if square else np.zeros(problem.n)
+    for fixed in (point.up, None):
+        found = solve_in_steps(problem, scale, cells, centre, fixed, clock)
+        if found is not None:
+            return found
+    raise LimitReached(
+        "no adjustment with the decimals of the table's own values was found, and others would mark the cells that were "
+        "changed: keep fewer totals, widen bounds and capacities, raise time_limit, or set decimals='any'"
+    )
+
+
+def solve_in_steps(
+    problem: Adjustment,
+    scale: float,
+    cells: int,
+    centre: Floats,
+    up: Flags | None,
+    clock: Clock,
+) -> Floats | None:
+    """Return the whole deviations nearest to a centre, with given directions of unsafe cells or any."""
+    n, m, s = problem.n, problem.matrix.shape[0], problem.unsafe
+    k = len(s)
+    rise, fall = round_up(problem.up * scale), round_up(problem.down * scale)
+    is_cell = np.arange(n) < cells
+    far = FAR * max(1.0, float(rise.sum() + fall.sum()))
+    low, high = np.maximum(problem.low * scale, -far), np.minimum(problem.high * scale, far)
+    low = np.where(is_cell, round_up(low), low)
+    high = np.where(is_cell, -round_up(-high), high)
+    can_rise, can_fall = problem.can_rise & (rise <= high[s]), problem.can_fall & (-fall >= low[s])
+    if up is not None:
+        can_rise, can_fall = can_rise & up, can_fall & ~up
+    if (low > high).any() or not (can_rise | can_fall).all():
+        return None
+    eye, pick = sparse.eye_array(n), problem.picked
+    rows = sparse.block_array(
+        [
+            [problem.matrix, None, None],
+            [eye, -eye, None],
+            [eye, eye, None],
+            # A cell that goes up (1) has moved by its level, and one that goes down (0) as well.
+            [pick, None, sparse.diags_array(low[s] - rise)],
+            [pick, None, sparse.diags_array(-fall - high[s])],
+        ],
+        format="csr",
+    )
+    endless = np.full(n, np.inf)
+    program = LinearModel.of(
+        np.r_[np.zeros(n), problem.weight, np.zeros(k)],
+        rows,
+        np.r_[np.zeros(m), -endless, centre, low[s], np.full(k, -np.inf)],
+        np.r_[np.zeros(m), centre, endless, np.full(k, np.inf), -fall],
+        np.r_[low, np.zeros(n), ~can_fall],
+        np.r_[high, endless, can_rise],
+        integer=np.r_[is_cell, np.zeros(n, dtype=bool), np.ones(k, dtype=bool)],
+    )
+    found = Highs(program).solve(
+        time_limit=max(LEAST_SECONDS, clock.left()), gap=1e-6, should_stop=clock.should_stop
+    )
+    return None if found.x is None else np.rint(found.x[:cells])
+
+
+def round_up(steps: Floats) -> Floats:
+    """Return steps rounded up, but for rounding errors."""
+    return np.ceil(steps - ROUNDING * np.maximum(1, np.abs(steps)))

@@ -11,9 +11,7 @@ import numpy.typing as npt
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.numerics.elementary import log
-from tacit.tables.adjust.ipf import (
-    Totals,
-)
+from tacit.tables.adjust.ipf import Totals
 
 TieRule = Literal["smaller_entropy_change", "printed", "kl", "evaluate_both"]
 
@@ -25,41 +23,29 @@ def eta(p: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Movement:
-    """What is to be moved and what is to be kept, on ground cells with positive values.
+    """What is to be moved and what is to be kept, on ground cells with positive values."""
 
-    Attributes
-    ----------
-    free, totals
-        The values of the cells that absorb the change, and the totals that they share.
-    fixed, groups
-        The values of the unsafe cells, and their totals.
-    low, high
-        The safe values below and above.
-    can_fall, can_rise
-        Which of the two are allowed.
-    target
-        The kept totals, of all cells together.
-    slabs, fixed_slabs
-        The slabs that vote: the same form as the totals.
-    lower, upper
-        Bounds of the free cells.
-    whole
-        Whether K is over all cells, or over the free ones.
-    """
-
+    #: The values of the cells that absorb the change, and the totals that they share.
     free: Floats
     totals: Totals
+    #: The values of the unsafe cells, and their totals.
     fixed: Floats
     groups: Totals
+    #: The safe values below and above.
     low: Floats
     high: Floats
+    #: Which of the two are allowed.
     can_fall: Flags
     can_rise: Flags
+    #: The kept totals, of all cells together.
     target: Floats
+    #: The slabs that vote: the same form as the totals.
     slabs: Totals
     fixed_slabs: Totals
+    #: Bounds of the free cells.
     lower: Floats
     upper: Floats
+    #: Whether K is over all cells, or over the free ones.
     whole: bool = True
 
     @property
@@ -143,15 +129,18 @@ class Slab:
         kept = np.maximum(left, 0.0)
         return np.where(left < -scale, np.inf, own + xlogx(kept, np.full_like(kept, self.rest)))
 
+    def cheapest(self, cost: Floats, moved: Floats) -> int:
+        """Return the choice of least cost; where all are impossible, that whose sum is nearest."""
+        return int(np.argmin(cost if np.isfinite(cost).any() else np.abs(self.whole - moved)))
+
     def enumerate_choices(self) -> Flags:
         """Return the best of all choices."""
         moved, own = np.zeros(1), np.zeros(1)
         for i in range(len(self.low)):
             moved = np.concatenate([moved + self.low[i], moved + self.high[i]])
             own = np.concatenate([own + self.below[i], own + self.above[i]])
-        cost = self.cost(moved, own)
-        best = np.argmin(cost) if np.isfinite(cost).any() else np.argmin(np.abs(self.whole - moved))
-        return (int(best) >> np.arange(len(self.low)) & 1).astype(bool)
+        best = self.cheapest(self.cost(moved, own), moved)
+        return (best >> np.arange(len(self.low)) & 1).astype(bool)
 
     def sweep_choices(self) -> Flags:
         """Return the best Lagrangian choice, improved by flips.
@@ -164,9 +153,7 @@ class Slab:
         moved = self.low.sum() + np.cumsum(np.append(0.0, (self.high - self.low)[order]))
         own = self.below.sum() + np.cumsum(np.append(0.0, (self.above - self.below)[order]))
         cost = self.cost(moved, own)
-        count = int(
-            np.argmin(cost) if np.isfinite(cost).any() else np.argmin(np.abs(self.whole - moved))
-        )
+        count = self.cheapest(cost, moved)
         up = np.zeros(len(self.low), dtype=bool)
         up[order[:count]] = True
         return self.flip_cells(up, float(cost[count]))

@@ -51,17 +51,11 @@ LARGEST = 50.0
 
 @dataclass(frozen=True, eq=False)
 class Totals:
-    """The totals that a fit keeps.
+    """The totals that a fit keeps."""
 
-    Attributes
-    ----------
-    labels
-        Passes x cells: the total to which a cell belongs in each pass, -1 where it belongs to none.
-    starts
-        The first total of each pass, and the number of all totals.
-    """
-
+    #: Passes x cells: the total to which a cell belongs in each pass, -1 where it belongs to none.
     labels: Labels
+    #: The first total of each pass, and the number of all totals.
     starts: Ints
 
     @property
@@ -115,20 +109,10 @@ def fit_totals(
     max_iter: int = 1000,
     absolute: bool = False,
 ) -> Fit:
-    """Scale cells until every total is within ``tol`` of its target.
+    """Scale cells until every total is within ``tol`` of its target: relative to it, or ``absolute``.
 
-    Parameters
-    ----------
-    start
-        The cells to begin with; where ``lam`` is given, o exp(M' lam).
-    totals, target
-        What is to be kept.
-    lam
-        Logarithms of the factors that are in ``start`` already.
-    tol, absolute
-        The gap allowed, relative to each target or absolute.
-    max_iter
-        Cycles through all passes at most.
+    Where ``lam`` is given, the logarithms of the factors that are in ``start`` already, that is o exp(M' lam).
+    At most ``max_iter`` cycles go through all passes.
     """
     cells = start.copy()
     factors = np.zeros(totals.count) if lam is None else lam.copy()
@@ -136,7 +120,7 @@ def fit_totals(
     if (target < -1e3 * least).any():
         return Fit(cells, factors, NEGATIVE, 0, np.inf)
     goal = np.where(target <= 1e3 * least, 0.0, target)
-    cycle = choose(20.0 * totals.labels.size)["cycle"]
+    cycle = pick_cycle(20.0 * totals.labels.size)
     state, cycles, error = cycle(
         cells, totals.labels, totals.starts, goal, factors, least, tol, max_iter, absolute
     )
@@ -205,16 +189,13 @@ def steps_of_lam(cells: Floats, totals: Totals, changes: Floats) -> Floats | Non
 # -- kernels -------------------------------------------------------------------------------------------
 
 
-def choose(turns: float) -> dict[str, Callable[..., Any]]:
-    """Return the loops compiled where that pays, else their twins on whole arrays.
+def pick_cycle(turns: float) -> Callable[..., Any]:
+    """Return the fitting compiled where that pays, else its twin on whole arrays.
 
-    Twins add in the same order (``cumsum`` does, ``sum`` does not) and take logarithms and exponentials
-    from the same library, so that both give the same numbers.
+    The twin adds in the same order (``bincount`` does) and takes logarithms from the same library, so that both give
+    the same numbers.
     """
-    if not KERNELS.pays(turns):
-        return {"cycle": cycle_numpy, "shifted": shifted_numpy, "scan": scan_numpy}
-    found = KERNELS.compiled()
-    return {name: found[f"{name}_loop"] for name in ("cycle", "shifted", "scan")}
+    return KERNELS.compiled()["cycle_loop"] if KERNELS.pays(turns) else cycle_numpy
 
 
 def cycle_loop(
@@ -298,7 +279,7 @@ def cycle_numpy(
     return TIRED, max_iter, worst
 
 
-def shifted_loop(cells: Floats, labels: Labels, factor: Floats) -> float:
+def shifted(cells: Floats, labels: Labels, factor: Floats) -> float:
     """Return the sum of the cells after another scaling."""
     passes, n = labels.shape
     total = 0.0
@@ -312,21 +293,7 @@ def shifted_loop(cells: Floats, labels: Labels, factor: Floats) -> float:
     return total
 
 
-def shifted_numpy(cells: Floats, labels: Labels, factor: Floats) -> float:
-    """Do what :func:`shifted_loop` does with whole arrays."""
-    return float(np.cumsum(scale_cells(cells, labels, factor))[-1]) if len(cells) else 0.0
-
-
-def scale_cells(cells: Floats, labels: Labels, factor: Floats) -> Floats:
-    """Return the cells times the factors of their totals, one pass after the other."""
-    padded = np.append(factor, 1.0)
-    value = cells.copy()
-    for row in labels:
-        value *= padded[row]
-    return value
-
-
-def scan_loop(
+def scan(
     order: Ints,
     first: int,
     change: Floats,
@@ -372,32 +339,4 @@ def scan_loop(
     return -1
 
 
-def scan_numpy(
-    order: Ints,
-    first: int,
-    change: Floats,
-    prize: Floats,
-    cells: Floats,
-    labels: Labels,
-    lam: Floats,
-    target: Floats,
-    steps: Floats,
-    groups: Labels,
-    limit: float,
-) -> int:
-    """Do what :func:`scan_loop` does, one change after the other."""
-    for place in range(first, len(order)):
-        s = int(order[place])
-        move = np.clip(change[s] * steps[:, s], -LARGEST, LARGEST)
-        own = groups[:, s]
-        own = own[own >= 0]
-        new = lam + move
-        factor = np.array([math.exp(m) for m in move.tolist()])
-        terms = (prize[s : s + 1], new * target, -(new[own] * change[s]))
-        spent = np.concatenate([*terms, -scale_cells(cells, labels, factor)])
-        if np.cumsum(spent)[-1] < limit:
-            return place
-    return -1
-
-
-KERNELS = Kernels(globals(), cycle_loop, shifted_loop, scan_loop)
+KERNELS = Kernels(globals(), cycle_loop, shifted, scan)

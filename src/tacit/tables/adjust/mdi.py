@@ -24,12 +24,12 @@ from tacit.solve import Highs, LinearModel
 from tacit.tables.adjust.directions import Movement, TieRule, eta, starts, xlogx
 from tacit.tables.adjust.ipf import (
     CONVERGED,
+    KERNELS,
     LARGEST,
     STUCK,
     TIRED,
     Fit,
     Totals,
-    choose,
     fit_totals,
     steps_of_lam,
 )
@@ -140,12 +140,6 @@ class Outcome:
     flips: int = 0
 
 
-# -- slabs ---------------------------------------------------------------------------------------------
-
-
-# -- search --------------------------------------------------------------------------------------------
-
-
 class Search:
     """The best pattern so far, and the ways of looking for a better one."""
 
@@ -229,7 +223,9 @@ class Search:
         """Return how lam answers to one unit more in each unsafe cell."""
         if not len(self.m.open):
             return None
-        return steps_of_lam(best.fit.cells, self.m.totals, -memberships(self.m.groups, self.m.n))
+        return steps_of_lam(
+            best.fit.cells, self.m.totals, -incidence(self.m.groups, self.m.n).toarray()
+        )
 
     def scan(self, best: Pattern, order: Ints, first: int, steps: Floats, limit: float) -> int:
         """Return the next place in ``order`` whose flip might lower K, or -1."""
@@ -238,7 +234,7 @@ class Search:
         own = m.price(now)
         prize = self.base + own.sum() - own + m.price(then)
         return int(
-            choose(float(len(order) - first) * m.totals.labels.size)["scan"](
+            KERNELS.pick(float(len(order) - first) * m.totals.labels.size)["scan"](
                 order,
                 first,
                 then - now,
@@ -279,7 +275,7 @@ class Search:
         """Go through all patterns; those that the dual bound rules out are not fitted."""
         m, places = self.m, self.m.open
         steps = self.steps(best)
-        shifted = choose(float(m.totals.labels.size << len(places)))["shifted"]
+        shifted = KERNELS.pick(float(m.totals.labels.size << len(places)))["shifted"]
         now = m.safe(best.up)
         for code in range(1 << len(places)):
             if code % (16 * LOOK) == 0:
@@ -316,15 +312,6 @@ class Search:
     def is_enough(self, best: Pattern) -> bool:
         """Return True when K is as low as the user asks for."""
         return self.rules.enough is not None and best.information <= self.rules.enough
-
-
-def memberships(groups: Totals, n: int) -> Floats:
-    """Return which totals each cell belongs to: totals x cells, dense."""
-    found = np.zeros((groups.count, n))
-    for row in groups.labels:
-        inside = np.flatnonzero(row >= 0)
-        found[row[inside], inside] += 1.0
-    return found
 
 
 def random_pattern(m: Movement, rng: np.random.Generator) -> Flags:
@@ -373,30 +360,34 @@ def random_information(
 def feasible_pattern(m: Movement) -> Flags | None:
     """Return directions that leave the free cells room, by an integer program; None if there are none."""
     for least in (1e-2, 1e-6, 0.0):
-        solver = pattern_program(m, least)
-        found = solver.solve(time_limit=60.0)
+        found = direction_program(m, least).solve(time_limit=60.0)
         if found.x is not None:
             up = found.x[len(m.free) :] > 0.5
             return np.where(m.can_fall & m.can_rise, up, m.can_rise)
     return None
 
 
-def pattern_program(m: Movement, least: float) -> Highs:
-    """Return the program: free cells and directions meet the kept totals."""
-    a = incidence(m.totals, len(m.free))
-    b = dot(incidence(m.groups, m.n), sparse.diags_array(m.high - m.low))
+def direction_program(m: Movement, least: float = 0.0, *, elastic: bool = False) -> Highs:
+    """Return the program: free cells and directions meet the kept totals, or miss them at a price (``elastic``)."""
+    n, more = len(m.free), 2 * m.totals.count if elastic else 0
+    slack = 0.0 if elastic else 1e-9 * max(1.0, float(np.abs(m.target).max(initial=0.0)))
+    moves = dot(incidence(m.groups, m.n), sparse.diags_array(m.high - m.low))
+    eye = sparse.eye_array(m.totals.count, format="csr")
+    blocks = [incidence(m.totals, n), moves, *([eye, -eye] if elastic else [])]
     right = m.left(m.low)
-    slack = 1e-9 * max(1.0, float(np.abs(m.target).max(initial=0.0)))
-    is_bit = np.append(np.zeros(len(m.free), dtype=bool), np.ones(m.n, dtype=bool))
     return Highs(
         LinearModel.of(
-            np.zeros(len(m.free) + m.n),
-            sparse.hstack([a, b], format="csc"),
+            np.r_[np.zeros(n + m.n), np.ones(more)],
+            sparse.hstack(blocks, format="csc"),
             right - slack,
             right + slack,
-            np.append(least * m.free, np.where(m.can_fall, 0.0, 1.0)),
-            np.append(np.where(m.free > 0, np.inf, 0.0), np.where(m.can_rise, 1.0, 0.0)),
-            integer=is_bit,
+            np.r_[least * m.free, np.where(m.can_fall, 0.0, 1.0), np.zeros(more)],
+            np.r_[
+                np.where(elastic | (m.free > 0), np.inf, 0.0),
+                np.where(m.can_rise, 1.0, 0.0),
+                np.full(more, np.inf),
+            ],
+            integer=np.repeat([False, True, False], [n, m.n, more]),
         )
     )
 
@@ -412,32 +403,10 @@ def incidence(totals: Totals, n: int) -> sparse.csr_array:
 
 def blocking(m: Movement) -> Ints:
     """Return the totals that the nearest choice of directions leaves unmet, by an elastic program."""
-    a, b = incidence(m.totals, len(m.free)), incidence(m.groups, m.n)
-    g = m.totals.count
-    eye = sparse.eye_array(g, format="csr")
-    program = Highs(
-        LinearModel.of(
-            np.concatenate([np.zeros(len(m.free) + m.n), np.ones(2 * g)]),
-            sparse.hstack([a, dot(b, sparse.diags_array(m.high - m.low)), eye, -eye], format="csc"),
-            m.left(m.low),
-            m.left(m.low),
-            np.concatenate(
-                [np.zeros(len(m.free)), np.where(m.can_fall, 0.0, 1.0), np.zeros(2 * g)]
-            ),
-            np.concatenate(
-                [
-                    np.full(len(m.free), np.inf),
-                    np.where(m.can_rise, 1.0, 0.0),
-                    np.full(2 * g, np.inf),
-                ]
-            ),
-            integer=np.repeat([False, True, False], [len(m.free), m.n, 2 * g]),
-        )
-    )
-    found = program.solve(time_limit=10.0)
+    found = direction_program(m, elastic=True).solve(time_limit=10.0)
     if found.x is None:
         return np.zeros(0, dtype=np.int64)
-    slack = found.x[len(m.free) + m.n :].reshape(2, g).sum(axis=0)
+    slack = found.x[len(m.free) + m.n :].reshape(2, -1).sum(axis=0)
     return np.flatnonzero(slack > 1e-7 * max(1.0, float(np.abs(m.target).max(initial=0.0))))
 
 
@@ -480,16 +449,3 @@ def within_bounds(m: Movement, best: Pattern, *, max_iter: int, tol: float) -> F
             factor = np.append(lam, 0.0)[labels].sum(axis=0)
             return np.clip(m.free * exp(factor), m.lower, m.upper)
     return None
-
-
-__all__ = [
-    "Movement",
-    "Outcome",
-    "Rules",
-    "adjust_mdi",
-    "blocking",
-    "discrimination_information",
-    "entropy",
-    "random_information",
-    "random_search_size",
-]

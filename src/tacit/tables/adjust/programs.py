@@ -15,7 +15,7 @@ import heapq
 import itertools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -43,31 +43,21 @@ DENSE_ROWS = 1500
 
 @dataclass(frozen=True, eq=False)
 class Adjustment:
-    """The problem over the movable cells, in units of a typical level.
+    """The problem over the movable cells, in units of a typical level."""
 
-    Attributes
-    ----------
-    matrix
-        Relations and quality constraints; its columns are the movable cells, then slacks of ranges.
-    weight
-        The weight of |z| or of z squared, of every column.
-    low, high
-        How far a column may move below and above.
-    unsafe
-        The columns that must move.
-    down, up
-        How far they must move.
-    can_fall, can_rise
-        Which sides are allowed.
-    """
-
+    #: Relations and quality constraints; its columns are the movable cells, then slacks of ranges.
     matrix: sparse.csr_array
+    #: The weight of |z| or of z squared, of every column.
     weight: Floats
+    #: How far a column may move below and above.
     low: Floats
     high: Floats
+    #: The columns that must move.
     unsafe: Ints
+    #: How far they must move.
     down: Floats
     up: Floats
+    #: Which sides are allowed.
     can_fall: Flags
     can_rise: Flags
 
@@ -80,6 +70,21 @@ class Adjustment:
     def open(self) -> Ints:
         """Return the places in ``unsafe`` of cells that may go either way."""
         return np.flatnonzero(self.can_fall & self.can_rise)
+
+    @property
+    def parts(self) -> Floats:
+        """Return how far each column may rise, and then how far each may fall."""
+        return np.r_[np.maximum(self.high, 0.0), np.maximum(-self.low, 0.0)]
+
+    @property
+    def picked(self) -> sparse.csr_array:
+        """Return unsafe columns x columns, 1 at each unsafe one."""
+        return sparse.csr_array(sparse.eye_array(self.n, format="csr")[self.unsafe])
+
+    @property
+    def far(self) -> float:
+        """Return a distance that no column needs."""
+        return 10.0 * float((self.up + self.down).sum())
 
     def ranges(self, up: Flags) -> tuple[Floats, Floats]:
         """Return the ranges of the unsafe columns for given signs."""
@@ -119,12 +124,11 @@ class Absolute:
         self.a = a
         self.lp = Highs(
             LinearModel.of(
-                np.concatenate([a.weight, a.weight]),
+                np.r_[a.weight, a.weight],
                 sparse.hstack([a.matrix, -a.matrix], format="csc"),
                 0.0,
                 0.0,
-                0.0,
-                np.concatenate([np.maximum(a.high, 0.0), np.maximum(-a.low, 0.0)]),
+                upper=a.parts,
             ),
             options={"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
         )
@@ -170,21 +174,14 @@ class Absolute:
 class Relaxation:
     """The linear program over rise, fall and the share b of every unsafe cell, with cuts.
 
-    Parameters
-    ----------
-    a
-        The problem.
-    most
-        The value of a solution at hand, which no better one exceeds; the signs are then whole numbers.
+    With ``most``, the value of a solution at hand, which no better one exceeds, the signs are whole numbers.
     """
 
     def __init__(self, a: Adjustment, most: float | None = None) -> None:
         self.a = a
-        n, k, s = a.n, len(a.unsafe), a.unsafe
-        m = a.matrix.shape[0]
-        own = sparse.csr_array((np.ones(k), (np.arange(k), s)), shape=(k, n))
+        n, k, m = a.n, len(a.unsafe), a.matrix.shape[0]
+        own, cuts = a.picked, make_undoing_cuts(a)
         none = sparse.csr_array((k, n))
-        cuts = make_undoing_cuts(a)
         blocks = [
             sparse.hstack([a.matrix, -a.matrix, sparse.csr_array((m, k))]),
             sparse.hstack([own, none, -sparse.diags_array(a.up)]),
@@ -201,12 +198,11 @@ class Relaxation:
             high += [np.zeros(k), less]
         self.lp = Highs(
             LinearModel.of(
-                np.concatenate([a.weight, a.weight, np.zeros(k)]),
+                np.r_[a.weight, a.weight, np.zeros(k)],
                 sparse.vstack(blocks, format="csc"),
                 np.concatenate(low),
                 np.concatenate(high),
-                0.0,
-                np.concatenate([np.maximum(a.high, 0.0), np.maximum(-a.low, 0.0), np.ones(k)]),
+                upper=np.r_[a.parts, np.ones(k)],
                 integer=None if most is None else np.repeat([False, True], [2 * n, k]),
             )
         )
@@ -221,7 +217,7 @@ class Relaxation:
         if np.isfinite(most):
             reach = (most - least.sum() + least) / np.maximum(a.weight[s], 1e-12) * (1 + 1e-6)
         else:
-            reach = np.full(len(s), 10.0 * float((a.up + a.down).sum()))
+            reach = np.full(len(s), a.far)
         return (
             np.maximum(np.minimum(a.high[s], reach), a.up),
             np.maximum(np.minimum(-a.low[s], reach), a.down),
@@ -287,11 +283,7 @@ class Relaxation:
         """Choose the signs by branch and bound; return the best, the bound, and if it is impossible."""
         if np.isfinite(start.value):
             z = start.z
-            self.lp.start_from(
-                np.concatenate(
-                    [np.maximum(z, 0.0), np.maximum(-z, 0.0), start.up.astype(np.float64)]
-                )
-            )
+            self.lp.start_from(np.r_[np.maximum(z, 0.0), np.maximum(-z, 0.0), start.up])
         found = self.lp.solve(time_limit=clock.left(), gap=gap, should_stop=clock.should_stop)
         up = None if found.x is None else found.x[2 * self.a.n :] > 0.5
         return up, found.bound, found.state == "infeasible"
@@ -476,16 +468,19 @@ class Squares:
         return best, min(limit, value) if heap else value
 
 
+@dataclass(frozen=True)
 class Clock:
     """Seconds left, and whether the user wants to stop."""
 
-    def __init__(
-        self, seconds: float, tick: Callable[[], None], should_stop: Callable[[], bool]
-    ) -> None:
-        self.end = time.monotonic() + seconds
-        self.seconds = seconds
-        self.tick = tick
-        self.should_stop = should_stop
+    seconds: float
+    tick: Callable[[], None]
+    should_stop: Callable[[], bool]
+    begun: float = field(default_factory=time.monotonic)
+
+    @property
+    def end(self) -> float:
+        """Return when time is up, as time.monotonic()."""
+        return self.begun + self.seconds
 
     def left(self) -> float:
         """Return the seconds left."""

@@ -21,6 +21,7 @@ from tacit.numerics.elementary import ten_to
 from tacit.registry import register
 from tacit.spec import Method, Where
 from tacit.tables.adjust.adjust import Adjust
+from tacit.tables.adjust.claims import claim_on
 from tacit.tables.suppress.problem import problem_of
 from tacit.tables.suppress.whole_numbers import widen_in_whole_numbers
 
@@ -68,9 +69,8 @@ class PublishIntervals(Method[Table]):
 
     def _apply(self, table: Table, ctx: Context) -> Table:
         if table.changed is None:
-            table = table.with_changed(
-                Adjust.model_validate({}).apply(table, context=ctx).published
-            )
+            adjusted = Adjust.model_validate({}).apply(table, context=ctx)
+            table = table.with_changed(adjusted.published)
         widen = ctx.rng.random(len(table)) < self.widen_prob
         low, high = published_interval(table.value, table.published, widen)
         if self.protect:
@@ -86,12 +86,11 @@ class PublishIntervals(Method[Table]):
     def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
         del table
         yield from claim_protection(result)
-        yield Claim(
+        yield claim_on(
+            result,
             "intervals-hold-the-truth",
-            {},
-            "all cells with an interval",
-            result.names or ("equations",),
-            ("outsiders do not know which intervals have been widened",),
+            cells="all cells with an interval",
+            assumptions=("outsiders do not know which intervals have been widened",),
         )
 
 
@@ -153,11 +152,11 @@ def widen_counts(table: Table, low: Floats, high: Floats, ctx: Context) -> tuple
 
 def claim_protection(result: Table) -> Iterable[Claim]:
     """Yield the claim that the intervals protect every unsafe cell, where they do."""
-    claim = Claim(
+    claim = claim_on(
+        result,
         "protected-with-intervals",
         {"singletons": False},
         "all unsafe cells",
-        result.names or ("equations",),
         (
             *describe_outsiders(result),
             "outsiders know the cells without an interval, and that others lie in their interval",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
-from pydantic import Field, field_serializer, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_serializer, field_validator
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.claims import Claim
@@ -21,20 +21,17 @@ from tacit.spec import Method, Where
 from tacit.tables.agencies.coordination import (
     Part,
     Regions,
-    agency_name,
+    Work,
     block_of,
     causes,
-    federal_step,
     fix_decided_cells,
     insert_pattern,
     part_of,
-    patterns_alone,
     regions_of,
-    run_engine,
     scale_hiding_costs,
 )
 from tacit.tables.suppress.pattern_reports import match_cells, percent
-from tacit.tables.suppress.problem import problem_of, tiny_range
+from tacit.tables.suppress.problem import tiny_range
 from tacit.tables.suppress.repair import repair
 from tacit.tables.suppress.suppression import Suppression, protect_from_respondents
 
@@ -44,13 +41,40 @@ Codes = tuple[str, ...]
 DEAR = 1e3
 
 
+def method_of(given: Mapping[str, Any], field: str = "engine") -> Method[Table]:
+    """Return the method that a mapping of kind and parameters describes: a suppression, or one that adjusts values."""
+    kind = str(given.get("kind"))
+    made = lookup(kind)(**{k: v for k, v in given.items() if k != "kind"})
+    if field == "engine" and not isinstance(made, Suppression):
+        raise InvalidParameter(f"engine: {given.get('kind')!r} is not a method of cell suppression")
+    if field == "adjust" and (not isinstance(made, Method) or isinstance(made, Suppression)):
+        raise InvalidParameter(f"adjust: {kind!r} does not adjust the values of a table")
+    return cast("Method[Table]", made)
+
+
 def suppression_of(engine: Mapping[str, Any]) -> Suppression:
     """Return the engine that a mapping of kind and parameters describes."""
-    kind = engine.get("kind")
-    made = lookup(str(kind))(**{k: v for k, v in engine.items() if k != "kind"})
-    if not isinstance(made, Suppression):
-        raise InvalidParameter(f"engine: {kind!r} is not a method of cell suppression")
-    return made
+    return cast("Suppression", method_of(engine))
+
+
+def by_name(value: Any) -> Any:
+    """Return a method as a mapping of kind and parameters, from its kind or from itself."""
+    if isinstance(value, Suppression):
+        return value.to_dict()
+    return {"kind": value} if isinstance(value, str) else value
+
+
+def known_method(field: str) -> AfterValidator:
+    """Return the check that a mapping describes a method that the field takes."""
+
+    def check(value: dict[str, Any]) -> dict[str, Any]:
+        try:
+            method_of(value, field)
+        except SdcError as error:
+            raise ValueError(str(error)) from None
+        return value
+
+    return AfterValidator(check)
 
 
 class Agencies(Method[Table]):
@@ -64,26 +88,10 @@ class Agencies(Method[Table]):
         default=None,
         description="codes of the agencies; by default the parts of the region's total",
     )
-    engine: dict[str, Any] = Field(
+    engine: Annotated[dict[str, Any], BeforeValidator(by_name), known_method("engine")] = Field(
         default={"kind": "suppress_linear"},
         description="the suppression method, with its parameters (kind: suppress_exact, ...)",
     )
-
-    @field_validator("engine", mode="before")
-    @classmethod
-    def _named(cls, value: Any) -> Any:
-        if isinstance(value, Suppression):
-            return value.to_dict()
-        return {"kind": value} if isinstance(value, str) else value
-
-    @field_validator("engine")
-    @classmethod
-    def _known(cls, value: dict[str, Any]) -> dict[str, Any]:
-        try:
-            suppression_of(value)
-        except SdcError as error:
-            raise ValueError(str(error)) from None
-        return value
 
     def _faults(self, data: Table) -> list[SdcError]:
         """Return what is wrong: the region and its agencies must exist."""
@@ -200,14 +208,14 @@ class Coordinate(Agencies):
         engine = suppression_of(self.engine)
         base = table.costs(engine.cost, engine.power)
         priced, engine = scale_hiding_costs(table, engine, self._factor(table, regions))
-        models = {
-            "central": self._central,
-            "decentral": self._decentral,
-            "dec_w": self._decentral,
+        models: dict[str, Callable[[Work], Flags]] = {
+            "central": lambda work: work.run(work.table, "the whole table"),
+            "decentral": lambda work: self._federal(work, work.patterns_alone()),
             "block": self._block,
             "partition": self._partition,
         }
-        pattern = models[self.model](priced, regions, engine, ctx)
+        model = "decentral" if self.model == "dec_w" else self.model
+        pattern = models[model](Work(priced, regions, engine, ctx))
         second = pattern & ~table.primary
         level = regions.levels(table)
         size = np.abs(table.value)
@@ -238,90 +246,71 @@ class Coordinate(Agencies):
             factor[earlier_cells(self.previous, table)] *= self.previous_cost
         return factor
 
-    def _central(self, table: Table, regions: Regions, engine: Suppression, ctx: Context) -> Flags:
-        del regions
-        return run_engine(engine, table, ctx, "the whole table")
-
-    def _decentral(
-        self, table: Table, regions: Regions, engine: Suppression, ctx: Context
-    ) -> Flags:
-        hidden = patterns_alone(table, regions, engine, ctx)
-        return self._federal(table, hidden, regions, engine, ctx)
-
-    def _block(self, table: Table, regions: Regions, engine: Suppression, ctx: Context) -> Flags:
+    def _block(self, work: Work) -> Flags:
+        table, regions = work.table, work.regions
         names = table.dimensions[regions.axis].codes
         every = range(len(regions.tops))
-        trial = patterns_alone(table, regions, engine, ctx)
+        hidden = work.patterns_alone()
         if self.alone is None:
             # A trial only: what it would take counts, whether or not it may be done.
-            pattern, _ = federal_step(table, trial, regions, engine, ctx, mend=True)
+            pattern, _ = work.federal_step(hidden, mend=True)
             together = causes(table, pattern, regions, self.depth).tolist()
         else:
             together = [i for i in every if names[regions.tops[i]] not in self.alone]
-        ctx.note(alone=[names[regions.tops[i]] for i in every if i not in together])
-        hidden = trial
+        work.ctx.note(alone=[names[regions.tops[i]] for i in every if i not in together])
         if together:
             part = block_of(table, regions, together)
-            found = run_engine(engine, part.table, ctx, "the block of agencies")
+            found = work.run(part.table, "the block of agencies")
             hidden = insert_pattern(hidden, part, found)
-        return self._federal(table, hidden, regions, engine, ctx)
+        return self._federal(work, hidden)
 
-    def _partition(
-        self, table: Table, regions: Regions, engine: Suppression, ctx: Context
-    ) -> Flags:
+    def _partition(self, work: Work) -> Flags:
+        table, regions = work.table, work.regions
         top = part_of(table, regions.axis, regions.level <= 1)
-        hidden = insert_pattern(
-            table.hidden, top, run_engine(engine, top.table, ctx, "the top level")
-        )
+        hidden = insert_pattern(table.hidden, top, work.run(top.table, "the top level"))
         freed = 0
         for i in range(len(regions.tops)):
-            ctx.tick(agency_name(table, regions, i), i / len(regions.tops))
+            work.ctx.tick(work.name(i), i / len(regions.tops))
             part = part_of(table, regions.axis, regions.own == i)
-            found, again = under_top(part, hidden, regions.levels(table) == 1, engine, ctx)
+            found, again = under_top(work, part, hidden)
             hidden, freed = insert_pattern(hidden, part, found), freed + again
-        problem = problem_of(
-            table, cost=engine.cost, power=engine.power, singletons=engine.singletons
-        )
+        problem = work.problem()
         before = int(hidden.sum())
-        quiet = replace(ctx, details={})
+        quiet = work.quiet
         pattern = repair(problem, hidden | problem.start, quiet)
         _, pattern = protect_from_respondents(problem, pattern, quiet)
-        ctx.note(unfrozen=freed, repaired=int(pattern.sum()) - before)
+        work.ctx.note(unfrozen=freed, repaired=int(pattern.sum()) - before)
         return pattern
 
-    def _federal(
-        self, table: Table, hidden: Flags, regions: Regions, engine: Suppression, ctx: Context
-    ) -> Flags:
-        ctx.tick("the federal step", None)
+    def _federal(self, work: Work, hidden: Flags) -> Flags:
+        work.ctx.tick("the federal step", None)
         mend = self.conflict == "mend"
-        pattern, mended = federal_step(table, hidden, regions, engine, ctx, mend=mend)
+        pattern, mended = work.federal_step(hidden, mend=mend)
         if mend:
-            ctx.note(mended=len(mended))
+            work.ctx.note(mended=len(mended))
         return pattern
 
 
-def under_top(
-    part: Part, hidden: Flags, top: Flags, engine: Suppression, ctx: Context
-) -> tuple[Flags, bool]:
+def under_top(work: Work, part: Part, hidden: Flags) -> tuple[Flags, bool]:
     """Return the pattern of an agency's part under totals that are decided.
 
     A hidden total must not be deducible inside the part; a published one stays so, unless there is no
     pattern without it. Whether one was needed comes second.
     """
-    own, table = top[part.cells], part.table
+    own, table = (work.regions.levels(work.table) == 1)[part.cells], part.table
     decided = fix_decided_cells(table, hidden[part.cells], own)
     margin = np.flatnonzero(own & decided.secondary)
     guarded = decided.with_protection(margin, sliding=tiny_range(table, margin))
     try:
-        return run_engine(engine, guarded, ctx, "an agency's part"), False
+        return work.run(guarded, "an agency's part"), False
     except Infeasible:
         status = guarded.status.copy()
         status[own & (status == Status.PROTECTED) & (table.status != Status.PROTECTED)] = (
             Status.SAFE
         )
         factor = np.where(own, DEAR, 1.0)
-        open_again, costlier = scale_hiding_costs(guarded.with_(status=status), engine, factor)
-        return run_engine(costlier, open_again, ctx, "an agency's part"), True
+        again, costlier = scale_hiding_costs(guarded.with_(status=status), work.engine, factor)
+        return replace(work, engine=costlier).run(again, "an agency's part"), True
 
 
 def earlier_cells(previous: Any, table: Table) -> Ints:

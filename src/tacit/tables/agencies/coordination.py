@@ -13,6 +13,7 @@ from scipy import sparse
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.cells.dimension import Dimension, Sum
+from tacit.data.cells.linked import LEVELS
 from tacit.data.cells.status import Status
 from tacit.data.table import Contributors, Table
 from tacit.errors import HierarchyError, Infeasible, InputError, near_match
@@ -28,24 +29,16 @@ NAMED = 10
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """Which codes of the region dimension belong to which agency.
+    """Which codes of the region dimension belong to which agency."""
 
-    Attributes
-    ----------
-    axis
-        The position of the region among the table's dimensions.
-    tops
-        The code of each agency: its own total.
-    own
-        For each code the number of its agency; -1 for codes above or across all agencies, which are
-        called federal here.
-    level
-        For each code 0 when it is federal, 1 for an agency's total, 2 and more below it.
-    """
-
+    #: The position of the region among the table's dimensions.
     axis: int
+    #: The code of each agency: its own total.
     tops: tuple[int, ...]
+    #: For each code the number of its agency; -1 for codes above or across all agencies, which are
+    #: called federal here.
     own: Ints
+    #: For each code 0 when it is federal, 1 for an agency's total, 2 and more below it.
     level: Ints
 
     def of(self, table: Table) -> Ints:
@@ -58,22 +51,7 @@ class Regions:
 
 
 def regions_of(table: Table, region: str, agencies: Sequence[str] | None = None) -> Regions:
-    """Find the agencies of a table.
-
-    Parameters
-    ----------
-    table
-        The table.
-    region
-        The name of the dimension that says which agency a cell belongs to.
-    agencies
-        Their codes; by default the parts of the total in its first relation.
-
-    Raises
-    ------
-    InputError
-        When there is no such dimension or code, or a code would belong to two agencies.
-    """
+    """Return the agencies of a table: codes of one dimension, by default the parts of the total in its first relation."""
     if region not in table.names:
         known = ", ".join(map(repr, table.names)) or "none: it is a bare list of equations"
         raise InputError(f"the table has no dimension {region!r}; its dimensions: {known}")
@@ -167,15 +145,14 @@ def take_cells(table: Table, cells: Ints, **shape: Any) -> Table:
     def pick(a: Any) -> Any:
         return None if a is None else np.asarray(a)[cells]
 
-    names = ("value", "count", "status", "lower", "upper", "weight")
-    levels = ("lower_level", "upper_level", "sliding_level")
+    arrays = ("value", "count", "status", "lower", "upper", "weight", *LEVELS)
     extra = {
         k: v[cells]
         for k, v in table.extra.items()
         if isinstance(v, np.ndarray) and len(v) == len(table)
     }
     return table.with_(
-        **{name: pick(getattr(table, name)) for name in (*names, *levels)},
+        **{name: pick(getattr(table, name)) for name in arrays},
         contributors=None if table.contributors is None else table.contributors.take(cells),
         holdings=None if table.holdings is None else table.holdings.take(cells),
         changed=None,
@@ -242,9 +219,7 @@ def with_totals(
         "status": np.where(empty, Status.EMPTY, Status.SAFE).astype(np.int8),
         "lower": add @ table.lower,
         "upper": add @ table.upper,
-        "lower_level": np.zeros(m),
-        "upper_level": np.zeros(m),
-        "sliding_level": np.zeros(m),
+        **{name: np.zeros(m) for name in LEVELS},
     }
     fields: dict[str, Any] = {
         k: np.concatenate([np.asarray(getattr(table, k)), v]) for k, v in new.items()
@@ -283,30 +258,22 @@ def add_sum_contributors(behind: Contributors | None, add: sparse.csr_array) -> 
     """Return contributors with those of sums added: how many, and who where there is only one."""
     if behind is None:
         return None
-    m = add.shape[0]
-
-    def more(a: Any, fill: float | bool) -> Any:
-        if a is None:
-            return None
-        return np.concatenate([a, np.full((m, *a.shape[1:]), fill, dtype=a.dtype)])
-
     count = (add @ np.maximum(behind.count, 0)).astype(np.int64)
-    top, who = more(behind.top, 0.0), more(behind.who, -1)
+    nobody = np.full((add.shape[0], behind.t), -1, dtype=behind.who.dtype)
+
+    def more(name: str, array: Any) -> Any:
+        rest = {"count": count, "who": nobody}.get(name, np.zeros(nobody.shape, array.dtype))
+        return np.concatenate([array, rest])
+
+    found = behind.map(more)
     if behind.t:
         lone = behind.count == 1
         one = np.flatnonzero(count == 1)
         at = len(behind.count) + one
         # Numbers of respondents may be too large for sums of floats: take them by position.
         part = np.rint(add[one] @ np.where(lone, np.arange(len(lone)), 0)).astype(np.int64)
-        top[at, 0], who[at, 0] = behind.top[part, 0], behind.who[part, 0]
-    return Contributors(
-        np.concatenate([behind.count, count]),
-        top,
-        who,
-        more(behind.weight, 0.0),
-        more(behind.asked, False),
-        more(behind.waived, False),
-    )
+        found.top[at, 0], found.who[at, 0] = behind.top[part, 0], behind.who[part, 0]
+    return found
 
 
 def total_rows(matrix: sparse.csr_array, group: Ints, m: int) -> sparse.csr_array:
@@ -333,29 +300,87 @@ def total_rows(matrix: sparse.csr_array, group: Ints, m: int) -> sparse.csr_arra
 # -- engines -------------------------------------------------------------------------------------------
 
 
-def run_engine(engine: Suppression, table: Table, ctx: Context, where: str) -> Flags:
-    """Return the pattern that an engine finds for a table; errors say whose table it is."""
-    engine.check(table)
-    try:
-        return engine._apply(table, replace(ctx, details={})).hidden
-    except Infeasible as error:
-        raise Infeasible(f"{where}: {error}") from None
+@dataclass(frozen=True, eq=False)
+class Work:
+    """The protection of a table by its agencies: whose cells are whose, and how patterns are chosen."""
 
+    table: Table
+    regions: Regions
+    engine: Suppression
+    ctx: Context
 
-def patterns_alone(table: Table, regions: Regions, engine: Suppression, ctx: Context) -> Flags:
-    """Return the patterns of all agencies, each of which protects its own part alone."""
-    hidden = table.hidden.copy()
-    for i in range(len(regions.tops)):
-        whose = agency_name(table, regions, i)
-        ctx.tick(whose, i / len(regions.tops))
-        part = part_of(table, regions.axis, regions.own == i)
-        hidden = insert_pattern(hidden, part, run_engine(engine, part.table, ctx, whose))
-    return hidden
+    @property
+    def quiet(self) -> Context:
+        """Return the context of a part of the work, whose notes are not kept."""
+        return replace(self.ctx, details={})
 
+    def name(self, i: int) -> str:
+        """Return an agency in words."""
+        return f"the agency {self.table.dimensions[self.regions.axis].codes[self.regions.tops[i]]}"
 
-def agency_name(table: Table, regions: Regions, i: int) -> str:
-    """Return an agency in words."""
-    return f"the agency {table.dimensions[regions.axis].codes[regions.tops[i]]}"
+    def run(self, table: Table, where: str) -> Flags:
+        """Return the pattern that the engine finds for a table; errors say whose table it is."""
+        self.engine.check(table)
+        try:
+            return self.engine._apply(table, self.quiet).hidden
+        except Infeasible as error:
+            raise Infeasible(f"{where}: {error}") from None
+
+    def problem(self) -> Problem:
+        """Return the problem of the whole table, with what hiding costs the engine."""
+        engine = self.engine
+        return problem_of(
+            self.table, cost=engine.cost, power=engine.power, singletons=engine.singletons
+        )
+
+    def patterns_alone(self) -> Flags:
+        """Return the patterns of all agencies, each of which protects its own part alone."""
+        hidden = self.table.hidden.copy()
+        for i in range(len(self.regions.tops)):
+            self.ctx.tick(self.name(i), i / len(self.regions.tops))
+            part = part_of(self.table, self.regions.axis, self.regions.own == i)
+            hidden = insert_pattern(hidden, part, self.run(part.table, self.name(i)))
+        return hidden
+
+    def federal_step(self, hidden: Flags, *, mend: bool = False) -> tuple[Flags, Ints]:
+        """Hide federal cells until every unsafe cell is safe, with all agencies' cells as they are.
+
+        What ``hidden`` says of federal cells is not looked at. Where federal cells alone cannot do it, ``mend`` hides
+        cells of agencies as well, which come second; without it the error names those that would make it possible.
+        """
+        lower, where = self.regions.of(self.table) >= 0, "the federal step"
+        try:
+            pattern = self.run(fix_decided_cells(self.table, hidden, lower), where)
+            return pattern, np.zeros(0, dtype=np.int64)
+        except Infeasible:
+            found = self.helpful_cells(hidden, lower)
+            if found is None:
+                raise
+            if not mend:
+                raise make_refusal_error(self.table, self.regions, found) from None
+        wider = hidden.copy()
+        wider[found] = True
+        return self.run(fix_decided_cells(self.table, wider, lower), where), found
+
+    def helpful_cells(self, hidden: Flags, lower: Flags) -> Ints | None:
+        """Return agencies' cells which, hidden as well, would let the federal step succeed; few of them.
+
+        The whole problem is solved once more with the agencies' published cells free, at a price that
+        makes every federal cell cheaper than any of them. None when that does not help either.
+        """
+        status = self.table.status.copy()
+        status[lower & hidden & ~self.table.primary] = Status.SECONDARY
+        decided = self.table.with_(status=status)
+        problem = problem_of(decided, singletons=self.engine.singletons)
+        scale = problem.cost / problem.cost.max(initial=1.0)
+        cost = np.where(lower, 1.0 + 1e-2 * scale, 1e-4 * (1.0 + scale))
+        problem, quiet = replace(problem, cost=cost), self.quiet
+        try:
+            pattern, _ = suppress(problem, quiet)
+            _, pattern = protect_from_respondents(problem, pattern, quiet)
+        except Infeasible:
+            return None
+        return np.flatnonzero(pattern & ~hidden & lower)
 
 
 def insert_pattern(hidden: Flags, part: Part, found: Flags) -> Flags:
@@ -385,85 +410,8 @@ def fix_decided_cells(table: Table, hidden: Flags, cells: Flags) -> Table:
     return table.with_(status=status)
 
 
-def federal_step(
-    table: Table,
-    hidden: Flags,
-    regions: Regions,
-    engine: Suppression,
-    ctx: Context,
-    *,
-    mend: bool = False,
-) -> tuple[Flags, Ints]:
-    """Hide federal cells until every unsafe cell is safe, with all agencies' cells as they are.
-
-    Parameters
-    ----------
-    table
-        The whole table.
-    hidden
-        The agencies' patterns; what it says of federal cells is not looked at.
-    regions, engine
-        Whose cells are whose, and how to choose.
-    ctx
-        The context.
-    mend
-        Where federal cells alone cannot do it, hide cells of agencies as well.
-
-    Returns
-    -------
-    tuple
-        The whole pattern, and the agencies' cells that had to be hidden in addition.
-
-    Raises
-    ------
-    Infeasible
-        Naming the agencies' cells that, hidden, would make it possible.
-    """
-    lower = regions.of(table) >= 0
-    none = np.zeros(0, dtype=np.int64)
-    try:
-        return run_engine(
-            engine, fix_decided_cells(table, hidden, lower), ctx, "the federal step"
-        ), none
-    except Infeasible as error:
-        found = helpful_cells(table, hidden, lower, engine, ctx)
-        if found is None:
-            raise
-        if not mend:
-            raise make_refusal_error(table, regions, found, error) from None
-    wider = hidden.copy()
-    wider[found] = True
-    pattern = run_engine(engine, fix_decided_cells(table, wider, lower), ctx, "the federal step")
-    return pattern, found
-
-
-def helpful_cells(
-    table: Table, hidden: Flags, lower: Flags, engine: Suppression, ctx: Context
-) -> Ints | None:
-    """Return agencies' cells which, hidden as well, would let the federal step succeed; few of them.
-
-    The whole problem is solved once more with the agencies' published cells free, at a price that
-    makes every federal cell cheaper than any of them. None when that does not help either.
-    """
-    status = table.status.copy()
-    status[lower & hidden & ~table.primary] = Status.SECONDARY
-    problem = problem_of(table.with_(status=status), singletons=engine.singletons)
-    scale = problem.cost / problem.cost.max(initial=1.0)
-    problem = replace(problem, cost=np.where(lower, 1.0 + 1e-2 * scale, 1e-4 * (1.0 + scale)))
-    quiet = replace(ctx, details={})
-    try:
-        pattern, _ = suppress(problem, quiet)
-        _, pattern = protect_from_respondents(problem, pattern, quiet)
-    except Infeasible:
-        return None
-    return np.flatnonzero(pattern & ~hidden & lower)
-
-
-def make_refusal_error(
-    table: Table, regions: Regions, cells: Ints, error: Infeasible
-) -> Infeasible:
+def make_refusal_error(table: Table, regions: Regions, cells: Ints) -> Infeasible:
     """Return the error that names the agencies' cells which would repair the federal step."""
-    del error
     codes = table.dimensions[regions.axis].codes
     whose = regions.of(table)[cells]
     names = "; ".join(
@@ -486,7 +434,7 @@ def causes(table: Table, pattern: Flags, regions: Regions, depth: int | None) ->
     group, places = rest_of(table, regions.axis, list(regions.tops))
     at = pattern & (group >= 0)
     n = np.bincount(group[at], minlength=len(places))
-    federal, _ = positions(table, regions)
+    federal = positions(table, regions)
     second = pattern & ~table.primary & (federal >= 0)
     if depth is not None:
         second &= other_depth(table, regions.axis).max(axis=1, initial=0) <= depth
@@ -496,13 +444,12 @@ def causes(table: Table, pattern: Flags, regions: Regions, depth: int | None) ->
     return np.unique(regions.of(table)[guilty])
 
 
-def positions(table: Table, regions: Regions) -> tuple[Ints, Ints]:
-    """Return each federal cell's position, and each agency cell's: its place in the other dimensions.
+def positions(table: Table, regions: Regions) -> Ints:
+    """Return each federal cell's position, its place in the other dimensions, as :func:`rest_of` numbers those of agencies.
 
-    Positions are numbered as :func:`rest_of` numbers those of the agencies' totals; -1 for none.
+    -1 stands for agencies' cells, and for positions that no agency has.
     """
-    group, places = rest_of(table, regions.axis, list(regions.tops))
-    del group
+    _, places = rest_of(table, regions.axis, list(regions.tops))
     sizes = [len(d) for i, d in enumerate(table.dimensions) if i != regions.axis] or [1]
     others = np.delete(table.places, regions.axis, axis=1)
     if others.shape[1] == 0:
@@ -510,9 +457,7 @@ def positions(table: Table, regions: Regions) -> tuple[Ints, Ints]:
     ids = np.ravel_multi_index(tuple(others.T.astype(np.int64)), sizes)
     known = np.ravel_multi_index(tuple(places.T.astype(np.int64)), sizes)
     found = np.searchsorted(known, ids).clip(max=max(len(known) - 1, 0))
-    number = np.where(known[found] == ids, found, -1)
-    whose = regions.of(table)
-    return np.where(whose < 0, number, -1), np.where(whose >= 0, number, -1)
+    return np.where((known[found] == ids) & (regions.of(table) < 0), found, -1)
 
 
 def other_depth(table: Table, axis: int) -> Ints:

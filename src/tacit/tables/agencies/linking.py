@@ -12,7 +12,7 @@ from tacit.arrays import Flags
 from tacit.context import Context
 from tacit.data.base import Action
 from tacit.data.cells.dimension import Dimension
-from tacit.data.cells.linked import link, split
+from tacit.data.cells.linked import LEVELS, link, split
 from tacit.data.cells.status import Status
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
@@ -22,8 +22,6 @@ from tacit.spec import Method
 from tacit.tables.suppress.problem import problem_of
 from tacit.tables.suppress.repair import repair
 from tacit.tables.suppress.suppression import Suppression, count_secondary, protect_from_respondents
-
-LEVELS = ("lower_level", "upper_level", "sliding_level")
 
 
 def protect_linked(

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, field_validator
+import numpy.typing as npt
+from pydantic import BeforeValidator, Field
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.claims import Claim
@@ -15,17 +16,21 @@ from tacit.claims.outsiders import describe_outsiders
 from tacit.context import Context
 from tacit.data.cells.status import Status
 from tacit.data.table import Table
-from tacit.errors import Infeasible, InvalidParameter, LimitReached, SdcError
+from tacit.errors import Infeasible, LimitReached
 from tacit.numerics.elementary import ten_to
-from tacit.registry import lookup, register
-from tacit.spec import Method
-from tacit.tables.agencies.coordinate import Agencies, suppression_of
+from tacit.registry import register
+from tacit.tables.agencies.coordinate import (
+    Agencies,
+    by_name,
+    known_method,
+    method_of,
+    suppression_of,
+)
 from tacit.tables.agencies.coordination import (
     Regions,
-    federal_step,
+    Work,
     forbid_hiding,
     part_of,
-    patterns_alone,
     regions_of,
     steps_below,
 )
@@ -34,19 +39,10 @@ from tacit.tables.attack.exactness import deducing_pairs
 from tacit.tables.suppress.moves.routes import Routes
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.repair import repair
-from tacit.tables.suppress.suppression import Suppression, protect_from_respondents, with_far_pairs
+from tacit.tables.suppress.suppression import protect_from_respondents, with_far_pairs
 
 #: A change below this share of the value is no change.
 SAME = 1e-9
-
-
-def adjustment_of(adjust: Mapping[str, Any]) -> Method[Table]:
-    """Return the method of adjustment that a mapping of kind and parameters describes."""
-    kind = str(adjust.get("kind"))
-    made = lookup(kind)(**{k: v for k, v in adjust.items() if k != "kind"})
-    if not isinstance(made, Method) or isinstance(made, Suppression):
-        raise InvalidParameter(f"adjust: {kind!r} does not adjust the values of a table")
-    return made
 
 
 @register
@@ -83,7 +79,7 @@ class MixedStrategy(Agencies):
     )
     example: ClassVar[Mapping[str, Any]] = {"region": "region"}
 
-    adjust: dict[str, Any] = Field(
+    adjust: Annotated[dict[str, Any], BeforeValidator(by_name), known_method("adjust")] = Field(
         default={"kind": "adjust"}, description="the method of adjustment, with its parameters"
     )
     widen: Annotated[float, Field(ge=0, le=1)] = Field(
@@ -100,52 +96,29 @@ class MixedStrategy(Agencies):
         "the agency's value",
     )
 
-    @field_validator("adjust", mode="before")
-    @classmethod
-    def _by_name(cls, value: Any) -> Any:
-        return {"kind": value} if isinstance(value, str) else value
-
-    @field_validator("adjust")
-    @classmethod
-    def _can_adjust(cls, value: dict[str, Any]) -> dict[str, Any]:
-        try:
-            adjustment_of(value)
-        except SdcError as error:
-            raise ValueError(str(error)) from None
-        return value
-
     def _apply(self, table: Table, ctx: Context) -> Table:
         regions = regions_of(table, self.region, self.agencies)
         engine = suppression_of(self.engine)
+        work = Work(table, regions, engine, ctx)
         federal = regions.of(table) < 0
-        hidden = patterns_alone(table, regions, engine, ctx) & ~federal
+        hidden = work.patterns_alone() & ~federal
         plan = sensitive_positions(table, hidden, regions, self.least / 100)
         if self.cover:
-            plan = self._covered(table, regions, engine, hidden, plan, ctx)
+            plan = self._covered(work, hidden, plan)
         ctx.tick("adjusting federal cells", None)
-        adjusted = self._adjust_federal_cells(table, regions, plan, ctx)
+        adjusted = self._adjust_federal_cells(work, plan)
         interval = self._intervals(table, adjusted, plan, ctx)
         ctx.tick("auditing with intervals", None)
-        out = Publication(hidden, federal, interval)
-        out = self._safe(table, regions, engine, out, ctx)
+        out = self._safe(work, Publication(hidden, federal, interval))
         return self._published(table, adjusted, plan, out, ctx)
 
-    def _covered(
-        self,
-        table: Table,
-        regions: Regions,
-        engine: Suppression,
-        hidden: Flags,
-        plan: Plan,
-        ctx: Context,
-    ) -> Plan:
+    def _covered(self, work: Work, hidden: Flags, plan: Plan) -> Plan:
         """Return the plan with all federal cells that have to move, and how far they have to."""
-        federal = regions.of(table) < 0
-        quiet = replace(ctx, details={})
-        found = compute_needed_movements(table, hidden, federal, engine, quiet)
+        table, federal = work.table, work.regions.of(work.table) < 0
+        found = compute_needed_movements(work, hidden, federal)
         if found is None:
             # Says which cells of agencies would help.
-            federal_step(table, hidden, regions, engine, quiet)
+            work.federal_step(hidden)
             return plan
         down, up = found
         small = self.least / 100 * np.abs(table.value)
@@ -160,12 +133,10 @@ class MixedStrategy(Agencies):
             np.maximum(plan.far_up, np.where(moves, up, 0.0)),
         )
 
-    def _adjust_federal_cells(
-        self, table: Table, regions: Regions, plan: Plan, ctx: Context
-    ) -> Floats:
+    def _adjust_federal_cells(self, work: Work, plan: Plan) -> Floats:
         """Return the values with federal cells adjusted; the true ones where that is impossible."""
-        values = np.array(table.value)
-        part = part_of(table, regions.axis, regions.own < 0)
+        values = np.array(work.table.value)
+        part = part_of(work.table, work.regions.axis, work.regions.own < 0)
         at, own = part.cells, part.table
         status = np.full(len(own), Status.SAFE, dtype=np.int8)
         status[plan.still[at]] = Status.PROTECTED
@@ -175,15 +146,14 @@ class MixedStrategy(Agencies):
         ready = own.with_(
             status=status, lower_level=plan.down[at], upper_level=plan.up[at], sliding_level=zero
         )
-        method = adjustment_of(self.adjust)
-        quiet = replace(ctx, details={})
+        method, quiet = method_of(self.adjust, "adjust"), work.quiet
         try:
             method.check(ready)
             changed = method._apply(ready, quiet).changed
         except (Infeasible, LimitReached):
-            ctx.note(adjustment="impossible")
+            work.ctx.note(adjustment="impossible")
             return values
-        ctx.note(adjustment=str(quiet.details.get("status", "done")))
+        work.ctx.note(adjustment=str(quiet.details.get("status", "done")))
         assert changed is not None
         values[at] = np.where(np.isnan(changed), own.value, changed)
         return values
@@ -206,39 +176,34 @@ class MixedStrategy(Agencies):
         interval[at, 1] = np.minimum(high, table.upper[at])
         return interval
 
-    def _safe(
-        self, table: Table, regions: Regions, engine: Suppression, out: Publication, ctx: Context
-    ) -> Publication:
+    def _safe(self, work: Work, out: Publication) -> Publication:
         """Suppress positions until an attacker who uses the intervals learns no more than allowed."""
-        quiet = replace(ctx, details={})
+        table, quiet = work.table, work.quiet
         found = 0
         while True:
-            ctx.tick("auditing with intervals", None)
-            exposed = out.exposed(table, engine.singletons, quiet)
+            work.ctx.tick("auditing with intervals", None)
+            exposed = out.exposed(table, work.engine.singletons, quiet)
             found += len(exposed)
-            new = federal_cells_at(table, regions, exposed) & ~out.hidden & ~table.empty
+            new = federal_cells_at(table, work.regions, exposed) & ~out.hidden & ~table.empty
             new &= ~table.fixed
             if not new.any():
                 break
             out = out.suppressed(new)
         if len(exposed):
-            out = self._final(table, regions, engine, out, quiet)
-        ctx.note(found_exposed=found)
+            out = self._final(work, out, quiet)
+        work.ctx.note(found_exposed=found)
         return out
 
-    def _final(
-        self, table: Table, regions: Regions, engine: Suppression, out: Publication, ctx: Context
-    ) -> Publication:
+    def _final(self, work: Work, out: Publication, quiet: Context) -> Publication:
         """Hide what else it takes on the federal level, giving up intervals only if nothing else helps."""
-        problem = forbid_hiding(
-            out.problem(table, engine.singletons), ~out.federal, out.hidden | out.bounded
-        )
+        problem = out.problem(work.table, work.engine.singletons)
+        problem = forbid_hiding(problem, ~out.federal, out.hidden | out.bounded)
         try:
-            pattern = repair(problem, out.hidden | out.bounded, ctx)
-            _, pattern = protect_from_respondents(problem, pattern, ctx)
+            pattern = repair(problem, out.hidden | out.bounded, quiet)
+            _, pattern = protect_from_respondents(problem, pattern, quiet)
         except Infeasible:
-            pattern, _ = federal_step(table, out.hidden & ~out.federal, regions, engine, ctx)
-            return Publication(pattern, out.federal, np.full((len(table), 2), np.nan))
+            pattern, _ = replace(work, ctx=quiet).federal_step(out.hidden & ~out.federal)
+            return Publication(pattern, out.federal, np.full((len(work.table), 2), np.nan))
         return out.suppressed(pattern & ~out.bounded)
 
     def _published(
@@ -281,20 +246,13 @@ class MixedStrategy(Agencies):
 
 @dataclass(frozen=True, eq=False)
 class Publication:
-    """What is hidden, and what is published with an interval.
+    """What is hidden, and what is published with an interval."""
 
-    Attributes
-    ----------
-    hidden
-        Suppressed cells.
-    federal
-        Cells above the agencies.
-    interval
-        Cells x 2, NaN where there is none.
-    """
-
+    #: Suppressed cells.
     hidden: Flags
+    #: Cells above the agencies.
     federal: Flags
+    #: Cells x 2, NaN where there is none.
     interval: Floats
 
     @property
@@ -340,24 +298,16 @@ def narrow_to_intervals(problem: Problem, cells: Flags, interval: Floats) -> Pro
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What the adjustment must do: arrays over all cells, of use for federal ones.
+    """What the adjustment must do: arrays over all cells, of use for federal ones."""
 
-    Attributes
-    ----------
-    sensitive
-        Cells that must move by ``down`` or ``up``.
-    still
-        Cells that may not: all agencies publish their part.
-    down, up
-        Levels.
-    far_down, far_up
-        How far an interval must reach.
-    """
-
+    #: Cells that must move by ``down`` or ``up``.
     sensitive: Flags
+    #: Cells that may not: all agencies publish their part.
     still: Flags
+    #: Levels.
     down: Floats
     up: Floats
+    #: How far an interval must reach.
     far_down: Floats
     far_up: Floats
 
@@ -393,15 +343,14 @@ def sensitive_positions(table: Table, hidden: Flags, regions: Regions, least: fl
 
 
 def compute_needed_movements(
-    table: Table, hidden: Flags, federal: Flags, engine: Suppression, ctx: Context
+    work: Work, hidden: Flags, federal: Flags
 ) -> tuple[Floats, Floats] | None:
     """Return how far federal cells must be free to move down and up, for every unsafe cell to be safe.
 
     Agencies' cells stay as they are; movements are chosen that use few and cheap federal cells. None when
     there are none.
     """
-    problem = problem_of(table, cost=engine.cost, power=engine.power, singletons=engine.singletons)
-    problem = forbid_hiding(problem, ~federal, hidden)
+    problem, ctx = forbid_hiding(work.problem(), ~federal, hidden), work.quiet
     base = (hidden & ~federal) | problem.start
     while True:
         routes = Routes(problem, base, base | (problem.suppressible & federal))
@@ -447,12 +396,15 @@ def parts_below(table: Table, regions: Regions) -> Iterable[tuple[Ints, Ints]]:
             yield own[found], order[at[found]]
 
 
+def number_rows(rows: npt.NDArray[np.integer[Any]]) -> Ints:
+    """Return a number for each row, equal where rows are."""
+    return np.unique(rows.astype(np.int64), axis=0, return_inverse=True)[1].ravel()
+
+
 def largest_levels(table: Table, regions: Regions) -> tuple[Floats, Floats]:
     """Return for each cell the largest levels of unsafe cells of its agency at its position."""
-    others = np.delete(table.places, regions.axis, axis=1).astype(np.int64)
-    key = np.column_stack([regions.of(table), others])
-    _, own = np.unique(key, axis=0, return_inverse=True)
-    own = own.ravel()
+    others = np.delete(table.places, regions.axis, axis=1)
+    own = number_rows(np.column_stack([regions.of(table), others]))
     levels = []
     for name in ("lower_level", "upper_level"):
         most = np.zeros(own.max(initial=0) + 1)
@@ -463,9 +415,7 @@ def largest_levels(table: Table, regions: Regions) -> tuple[Floats, Floats]:
 
 def federal_cells_at(table: Table, regions: Regions, cells: Ints) -> Flags:
     """Return the federal cells at the positions of some cells."""
-    others = np.delete(table.places, regions.axis, axis=1).astype(np.int64)
-    _, own = np.unique(others, axis=0, return_inverse=True)
-    own = own.ravel()
+    own = number_rows(np.delete(table.places, regions.axis, axis=1))
     at = np.zeros(own.max(initial=0) + 1, dtype=bool)
     at[own[cells]] = True
     return np.asarray(at[own] & (regions.of(table) < 0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,35 +18,28 @@ from tacit.engine.codes import encode
 from tacit.errors import ColumnNotFound, InputError
 from tacit.tables.compare.layout import Declared, Side, declared_side, full_side, names_of
 
+if TYPE_CHECKING:
+    from tacit.tables.compare.table_comparison import TableComparison
+
 MISSING = "(missing)"
 
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Cells with a category of every variable each; what is not listed is 0.
+    """Cells with a category of every variable each; what is not listed is 0."""
 
-    Attributes
-    ----------
-    names
-        The variables.
-    codes, categories
-        For each variable, the category of each cell, and its categories as text.
-    value
-        The values; NaN is withheld.
-    units
-        How many stand behind each cell, where values are not counts.
-    totals
-        For each variable, the category that is its total, if any.
-    records
-        True when cells were counted from records: a line that is not there is then empty.
-    """
-
+    #: The variables.
     names: tuple[str, ...]
+    #: For each variable, the category of each cell, and its categories as text.
     codes: tuple[Ints, ...]
     categories: tuple[tuple[str, ...], ...]
+    #: The values; NaN is withheld.
     value: Floats
+    #: How many stand behind each cell, where values are not counts.
     units: Floats | None = None
+    #: For each variable, the category that is its total, if any.
     totals: tuple[str | None, ...] = ()
+    #: True when cells were counted from records: a line that is not there is then empty.
     records: bool = False
 
 
@@ -106,20 +99,14 @@ def entries_of_records(
     )
 
 
-def entries_of_frame(
-    source: Any,
-    rows: Declared | None,
-    columns: Declared | None,
-    value: str | None,
-    contributors: str | None,
-    total: str | None,
-    marks: Sequence[str],
-) -> Entries:
+def entries_of_frame(source: Any, reading: TableComparison) -> Entries:
     """Return the cells of a frame or file: one line per cell where a value is named, else one per row."""
-    table = read_frame(source, marks)
-    if value is not None:
-        return entries_of_long(table, names_of(rows), names_of(columns), value, contributors, total)
-    return entries_of_wide(table, rows, columns, total)
+    table = read_frame(source, reading.marks)
+    rows, columns, total = reading.rows, reading.columns, reading.total
+    if reading.value is None:
+        return entries_of_wide(table, rows, columns, total)
+    units = reading.contributors if isinstance(reading.contributors, str) else None
+    return entries_of_long(table, names_of(rows), names_of(columns), reading.value, units, total)
 
 
 def read_frame(source: Any, marks: Sequence[str]) -> pa.Table:
@@ -165,44 +152,37 @@ def entries_of_wide(
     inside = [n for n in table.column_names if n not in labels and n != total]
     if not inside:
         raise InputError("the table has no cells")
-    row_names, row_codes, row_categories = wide_rows(table, rows, labels)
-    if len({tuple(c[i] for c in row_codes) for i in range(table.num_rows)}) < table.num_rows:
+    down, across = wide_rows(table, rows, labels), wide_columns(columns, inside)
+    if len({tuple(c[i] for c in down.codes) for i in range(table.num_rows)}) < table.num_rows:
         raise InputError("two rows of the table have the same labels")
-    margin = total is not None and total in table.column_names
-    across = wide_columns(columns, inside)
-    width = len(inside) + margin
-    held = [*inside, *([str(total)] if margin else [])]
-    values = np.column_stack([column_numbers(table, n) for n in held])
-    categories = [(*c, str(total)) if margin else c for c in across.categories]
-    codes = [
-        np.append(c, len(own)) if margin else c
-        for c, own in zip(across.codes, across.categories, strict=True)
-    ]
+    width, categories, codes = len(inside), across.categories, across.codes
+    if total is not None and total in table.column_names:
+        inside, width = [*inside, total], width + 1
+        codes = tuple(np.append(c, len(own)) for c, own in zip(codes, categories, strict=True))
+        categories = tuple((*own, total) for own in categories)
+    values = np.column_stack([column_numbers(table, n) for n in inside])
     return Entries(
-        (*row_names, *across.names),
+        (*down.names, *across.names),
         (
-            *(np.repeat(c, width) for c in row_codes),
+            *(np.repeat(c, width) for c in down.codes),
             *(np.tile(c, table.num_rows) for c in codes),
         ),
-        (*row_categories, *categories),
+        (*down.categories, *categories),
         values.ravel(),
-        totals=(total,) * (len(row_names) + len(across.names)),
+        totals=(total,) * (len(down.names) + len(across.names)),
     )
 
 
-def wide_rows(
-    table: pa.Table, rows: Declared | None, labels: Sequence[str]
-) -> tuple[list[str], list[Ints], list[tuple[str, ...]]]:
+def wide_rows(table: pa.Table, rows: Declared | None, labels: Sequence[str]) -> Side:
     """Return what the lines of a wide frame stand for: labels in order of appearance, or as declared."""
     if not labels:
-        side = declared_side(rows, table.num_rows, "row")
-        return list(side.names), list(side.codes), list(side.categories)
+        return declared_side(rows, table.num_rows, "row")
     coded = [pc.dictionary_encode(table.column(n).combine_chunks()) for n in labels]
     codes = [
         pc.fill_null(c.indices, len(c.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
         for c in coded
     ]
-    return list(labels), codes, [as_labels(c.dictionary) for c in coded]
+    return Side(tuple(labels), tuple(codes), tuple(as_labels(c.dictionary) for c in coded))
 
 
 def wide_columns(columns: Declared | None, inside: Sequence[str]) -> Side:

@@ -12,7 +12,7 @@ from tacit.arrays import Floats, Ints
 from tacit.engine.codes import group_ids
 from tacit.errors import ColumnNotFound, InputError
 from tacit.stats.margins import Margin, sweep_margins
-from tacit.tables.compare.blocks import row_blocks
+from tacit.tables.compare.formulas import row_blocks
 from tacit.tables.compare.layout import Layout
 
 Names = tuple[str, ...]

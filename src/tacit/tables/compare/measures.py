@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.arrays import Flags, Floats
+from tacit.arrays import Floats
 from tacit.errors import InputError
 from tacit.stats.small_cells import sample_risk, small_cell_risk
-from tacit.tables.compare import association, distances, ranks, variance
-from tacit.tables.compare.distributions import Distributions
-from tacit.tables.compare.impute import Rule, fill_suppressed
+from tacit.tables.compare import formulas
+from tacit.tables.compare.distributions import Distributions, fill_suppressed
+from tacit.tables.compare.formulas import binomial_test, sign_test, signed_rank_test
 from tacit.tables.compare.layout import Pick
-from tacit.tables.compare.loglinear import Model, deviance
-from tacit.tables.compare.summary import summary, suppression
-from tacit.tables.compare.tests_of_bias import binomial_test, sign_test, signed_rank_test
+from tacit.tables.compare.loglinear import deviance
+
+if TYPE_CHECKING:
+    from tacit.tables.compare.table_comparison import TableComparison
 
 Value = float | None
 
@@ -101,30 +101,21 @@ LOSSES: dict[str, float] = {
 RISKS = ("percent_unchanged", "small_unchanged", "tau1", "tau2")
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What the user chose; see :class:`tacit.TableComparison`."""
+def describe_symbol(symbol: str) -> tuple[str, str] | None:
+    """Return the group and the words of a symbol; ``AT (name)`` is that of a sub-total; None for others."""
+    if symbol in MEASURES:
+        return MEASURES[symbol]
+    stem, found, name = symbol.partition(" (")
+    if not found or stem not in MEASURES:
+        return None
+    return "totals", MEASURES[stem][1].replace("row total", f"sub-total {name.rstrip(')')}")
 
-    impute: Rule | None = None
-    along: Literal["rows", "columns"] = "rows"
-    small: Collection[int] = (1, 2)
-    zeros: distances.Zeros = "skip"
-    rank_groups: int = 20
-    rank_threshold: float = 0.2
-    target: Pick | None = None
-    base: Pick | None = None
-    model: Model | None = None
-    association: tuple[Sequence[str], Sequence[str]] | None = None
-    subtotals: Mapping[str, Pick] = field(default_factory=dict)
-    population: Distributions | None = None
 
-    def __post_init__(self) -> None:
-        if self.rank_groups < 2:
-            raise InputError("rank_groups must be at least 2")
-        if not 0 <= self.rank_threshold <= 1:
-            raise InputError("rank_threshold is a share between 0 and 1")
-        if any(s < 1 for s in self.small):
-            raise InputError("small cells are counts of at least 1")
+def symbol_order(symbol: str) -> tuple[int, int]:
+    """Return where a measure stands in tables."""
+    known, groups = list(MEASURES), list(GROUPS)
+    group = groups.index((describe_symbol(symbol) or ("", ""))[0])
+    return group, known.index(symbol) if symbol in MEASURES else len(known)
 
 
 @dataclass(frozen=True)
@@ -140,39 +131,47 @@ class Measured:
 def measure(
     original: Distributions,
     protected: Distributions,
-    settings: Settings,
+    settings: TableComparison,
     rounded: int | None = None,
+    population: Distributions | None = None,
 ) -> Measured:
-    """Return every measure of one protected version."""
+    """Return every measure of one protected version, with what the user chose."""
     if original.hidden is not None:
         raise InputError("the original table has missing cells; it must be complete")
     if not original.cells.any():
         raise InputError("the original table is all zero: no relative measure is defined")
-    o, p = original.cells, fill_suppressed(protected, settings.impute, settings.along)
-    found = Collector()
-    summarise(found, original, protected, p, settings)
-    risks(found, original, protected, settings)
-    bias(found, o, p, protected, rounded)
-    distance(found, o, p, settings)
-    totals(found, original, protected, p, settings)
-    found.both("AV", variance.average_variance(o), variance.average_variance(p))
+    p = fill_suppressed(protected, settings.impute, settings.along)
+    found = Measuring(original, protected, p, settings)
+    found.summarise()
+    found.add_risks(population)
+    found.add_bias(rounded)
+    found.add_distances()
+    found.add_totals()
+    found.both("AV", *map(formulas.average_variance, (found.o, p)))
     found.change("RAV", "AV")
-    associations(found, original, p, settings)
-    rankings(found, o, p, settings)
+    found.add_associations()
+    found.add_rankings()
     if settings.target is not None:
-        add_between_variance(found, original, p, settings)
-    fits(found, original, p, settings)
-    return Measured(
-        found.values, found.original, tuple(found.notes), distances.hellinger_by_row(o, p)
-    )
+        found.add_between_variance(settings.target)
+    found.add_fits()
+    by_row = formulas.hellinger_by_row(found.o, p)
+    return Measured(found.values, found.before, tuple(found.notes), by_row)
 
 
-class Collector:
-    """Gathers values as they are computed."""
+class Measuring:
+    """Gathers values as they are computed, for an original, a version of it, and its cells with imputed ones."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        original: Distributions,
+        protected: Distributions,
+        p: Floats,
+        settings: TableComparison,
+    ) -> None:
+        self.original, self.protected, self.settings = original, protected, settings
+        self.o, self.p = original.cells, p
         self.values: dict[str, Value] = {}
-        self.original: dict[str, Value] = {}
+        self.before: dict[str, Value] = {}
         self.notes: list[str] = []
 
     def put(self, **values: Value) -> None:
@@ -181,15 +180,15 @@ class Collector:
 
     def both(self, name: str, before: Value, after: Value) -> None:
         """Add a value of the original and of the version."""
-        self.original[name], self.values[name] = before, after
+        self.before[name], self.values[name] = before, after
 
     def change(self, name: str, of: str) -> None:
         """Add the change of a value in percent."""
-        self.values[name] = association.percent_change(self.values[of], self.original[of])
+        self.values[name] = formulas.percent_change(self.values[of], self.before[of])
 
     def ratio(self, name: str, of: str) -> None:
         """Add the ratio of a value to that of the original."""
-        after, before = self.values[of], self.original[of]
+        after, before = self.values[of], self.before[of]
         self.values[name] = after / before if before and after is not None else None
 
     def note(self, count: int, one: str) -> None:
@@ -197,175 +196,136 @@ class Collector:
         if count:
             self.notes.append(f"{count:,} {one}")
 
-
-def summarise(
-    found: Collector,
-    original: Distributions,
-    protected: Distributions,
-    p: Floats,
-    settings: Settings,
-) -> None:
-    """Add the summary block."""
-    before = summary(original, settings.small)
-    after = summary(
-        Distributions(original.layout, p, units=original.units, counts=original.counts),
-        settings.small,
-    )  # fmt: skip
-    for name in MEASURES:
-        if name in before:
-            found.both(name, before[name], after[name])
-    if protected.hidden is not None or has_withheld_margin(protected):
-        found.put(**suppression(original, protected))
-
-
-def has_withheld_margin(table: Distributions) -> bool:
-    """Return True when a published margin is suppressed."""
-    margins = (table.row_totals, table.column_totals)
-    return any(m is not None and bool(np.isnan(m).any()) for m in margins)
-
-
-def risks(
-    found: Collector, original: Distributions, protected: Distributions, settings: Settings
-) -> None:
-    """Add the risk of small cells, and of sample uniques when the population is known."""
-    if settings.small:
-        risk = small_cell_risk(
-            original.cells,
-            protected.cells,
-            settings.small,
-            units=original.units_behind(),
-            hidden=protected.hidden,
+    def summarise(self) -> None:
+        """Add the summary block."""
+        own, small = self.original, self.settings.small
+        before = formulas.summary(own, small)
+        after = formulas.summary(
+            Distributions(own.layout, self.p, units=own.units, counts=own.counts), small
         )
-        found.put(
-            small_changed=risk.changed,
-            small_unchanged=risk.unchanged,
-            percent_unchanged=risk.percent_unchanged,
-        )
-    if settings.population is not None:
-        shown = protected.cells
-        if protected.hidden is not None:
-            shown = np.where(protected.hidden, 0.0, shown)
-        before = sample_risk(original.cells, settings.population.cells)
-        after = sample_risk(shown, settings.population.cells)
-        found.both("tau1", before.tau1, after.tau1)
-        found.both("tau2", before.tau2, after.tau2)
-        found.note(after.outside, "sample uniques have no counterpart in the population")
+        for name in MEASURES:
+            if name in before:
+                self.both(name, before[name], after[name])
+        margins = (self.protected.row_totals, self.protected.column_totals)
+        withheld = any(m is not None and bool(np.isnan(m).any()) for m in margins)
+        if self.protected.hidden is not None or withheld:
+            self.put(**formulas.suppression(own, self.protected))
 
+    def add_risks(self, population: Distributions | None) -> None:
+        """Add the risk of small cells, and of sample uniques when the population is known."""
+        shown, hidden, settings = self.protected.cells, self.protected.hidden, self.settings
+        if settings.small:
+            units = self.original.units_behind()
+            risk = small_cell_risk(self.o, shown, settings.small, units=units, hidden=hidden)
+            self.put(
+                small_changed=risk.changed,
+                small_unchanged=risk.unchanged,
+                percent_unchanged=risk.percent_unchanged,
+            )
+        if population is not None:
+            if hidden is not None:
+                shown = np.where(hidden, 0.0, shown)
+            before = sample_risk(self.o, population.cells)
+            after = sample_risk(shown, population.cells)
+            self.both("tau1", before.tau1, after.tau1)
+            self.both("tau2", before.tau2, after.tau2)
+            self.note(after.outside, "sample uniques have no counterpart in the population")
 
-def bias(
-    found: Collector, o: Floats, p: Floats, protected: Distributions, rounded: int | None
-) -> None:
-    """Add the tests of section 2.2."""
-    if rounded is not None:
-        shown: Flags | slice = slice(None) if protected.hidden is None else ~protected.hidden
-        found.put(binomial_p=binomial_test(o[shown], protected.cells[shown], rounded).p_value)
-    found.put(sign_p=sign_test(o, p).p_value, signed_rank_p=signed_rank_test(o, p).p_value)
-
-
-def distance(found: Collector, o: Floats, p: Floats, settings: Settings) -> None:
-    """Add the distances of internal cells."""
-    relative = distances.relative_absolute(o, p, settings.zeros)
-    found.put(
-        HD=distances.hellinger(o, p),
-        AAD=distances.average_absolute(o, p),
-        RAD=relative.value,
-        from_zero=relative.from_zero,
-    )
-    found.note(relative.skipped, "empty cells of the original are left out of RAD")
-
-
-def totals(
-    found: Collector,
-    original: Distributions,
-    protected: Distributions,
-    p: Floats,
-    settings: Settings,
-) -> None:
-    """Add the distances of row totals, of published margins and of sub-totals."""
-    o = original.cells
-    rows_before, rows_after = o.sum(axis=1), p.sum(axis=1)
-    plain = distances.totals(rows_before, rows_after)
-    found.put(AT=plain.at, RAT=plain.rat_sum, RAT_mean=plain.rat_mean)
-    found.note(plain.skipped, "rows with an empty total are left out of RAT")
-    margin = protected.row_totals
-    if margin is not None:
-        shown = distances.totals(rows_before, margin)
-        gap = np.abs(margin - rows_after) > 1e-9 * np.maximum(1.0, rows_after)
-        found.put(
-            AT_published=shown.at,
-            RAT_mean_published=shown.rat_mean,
-            not_additive=int((gap & ~np.isnan(margin)).sum()),
-        )
-    for name, where in settings.subtotals.items():
-        part = original.layout.columns.pick(where)
-        sub = distances.totals(o[:, part].sum(axis=1), p[:, part].sum(axis=1))
-        found.put(
-            **{
-                f"AT ({name})": sub.at,
-                f"RAT ({name})": sub.rat_sum,
-                f"RAT_mean ({name})": sub.rat_mean,
-            }
+    def add_bias(self, rounded: int | None) -> None:
+        """Add the tests of section 2.2."""
+        if rounded is not None:
+            shown: Any = slice(None) if self.protected.hidden is None else ~self.protected.hidden
+            test = binomial_test(self.o[shown], self.protected.cells[shown], rounded)
+            self.put(binomial_p=test.p_value)
+        self.put(
+            sign_p=sign_test(self.o, self.p).p_value,
+            signed_rank_p=signed_rank_test(self.o, self.p).p_value,
         )
 
+    def add_distances(self) -> None:
+        """Add the distances of internal cells."""
+        relative = formulas.relative_absolute(self.o, self.p, self.settings.zeros)
+        self.put(
+            HD=formulas.hellinger(self.o, self.p),
+            AAD=formulas.average_absolute(self.o, self.p),
+            RAD=relative.value,
+            from_zero=relative.from_zero,
+        )
+        self.note(relative.skipped, "empty cells of the original are left out of RAD")
 
-def associations(found: Collector, original: Distributions, p: Floats, settings: Settings) -> None:
-    """Add X2, Cramér's V and entropy."""
-    tables = [original.cells, p]
-    if settings.association is not None:
-        tables = [original.layout.rearrange_cells(t, *settings.association) for t in tables]
-    before, after = tables
-    found.both("X2", association.pearson(before), association.pearson(after))
-    found.change("RX2", "X2")
-    found.both(
-        "CV",
-        association.cramers_v(before, found.original["X2"]),
-        association.cramers_v(after, found.values["X2"]),
-    )
-    found.change("RCV", "CV")
-    old, new = association.entropy(original.cells), association.entropy(p)
-    found.both("ENT", old.value, new.value)
-    found.change("ENTT", "ENT")
-    found.note(new.skipped, "empty rows of the version have no entropy")
+    def add_totals(self) -> None:
+        """Add the distances of row totals, of published margins and of sub-totals."""
+        rows_before, rows_after = self.o.sum(axis=1), self.p.sum(axis=1)
+        plain = formulas.totals(rows_before, rows_after)
+        self.put(AT=plain.at, RAT=plain.rat_sum, RAT_mean=plain.rat_mean)
+        self.note(plain.skipped, "rows with an empty total are left out of RAT")
+        margin = self.protected.row_totals
+        if margin is not None:
+            shown = formulas.totals(rows_before, margin)
+            gap = np.abs(margin - rows_after) > 1e-9 * np.maximum(1.0, rows_after)
+            self.put(
+                AT_published=shown.at,
+                RAT_mean_published=shown.rat_mean,
+                not_additive=int((gap & ~np.isnan(margin)).sum()),
+            )
+        for name, where in self.settings.subtotals.items():
+            part = self.original.layout.columns.pick(where)
+            sub = formulas.totals(self.o[:, part].sum(axis=1), self.p[:, part].sum(axis=1))
+            kinds = {"AT": sub.at, "RAT": sub.rat_sum, "RAT_mean": sub.rat_mean}
+            self.put(**{f"{kind} ({name})": value for kind, value in kinds.items()})
 
+    def add_associations(self) -> None:
+        """Add X2, Cramér's V and entropy."""
+        before, after = self.o, self.p
+        if self.settings.association is not None:
+            layout, sides = self.original.layout, self.settings.association
+            before, after = (layout.rearrange_cells(t, *sides) for t in (before, after))
+        self.both("X2", formulas.pearson(before), formulas.pearson(after))
+        self.change("RX2", "X2")
+        self.both(
+            "CV",
+            formulas.cramers_v(before, self.before["X2"]),
+            formulas.cramers_v(after, self.values["X2"]),
+        )
+        self.change("RCV", "CV")
+        old, new = formulas.entropy(self.o), formulas.entropy(self.p)
+        self.both("ENT", old.value, new.value)
+        self.change("ENTT", "ENT")
+        self.note(new.skipped, "empty rows of the version have no entropy")
 
-def rankings(found: Collector, o: Floats, p: Floats, settings: Settings) -> None:
-    """Add the changes of rank groups."""
-    moved = ranks.column_changes(o, p, settings.rank_groups)
-    over = int((moved > 100 * settings.rank_threshold).sum())
-    found.put(
-        RC=ranks.all_cells_change(o, p, settings.rank_groups),
-        columns_moved=over,
-        percent_columns_moved=100.0 * over / len(moved),
-        spearman=ranks.spearman(o, p),
-    )
+    def add_rankings(self) -> None:
+        """Add the changes of rank groups."""
+        moved = formulas.column_changes(self.o, self.p, self.settings.rank_groups)
+        over = int((moved > 100 * self.settings.rank_threshold).sum())
+        self.put(
+            RC=formulas.all_cells_change(self.o, self.p, self.settings.rank_groups),
+            columns_moved=over,
+            percent_columns_moved=100.0 * over / len(moved),
+            spearman=formulas.spearman(self.o, self.p),
+        )
 
+    def add_between_variance(self, where: Pick) -> None:
+        """Add the between variance of the target proportion, on rows that have it in both tables."""
+        columns, base = self.original.layout.columns, self.settings.base
+        target, whole = columns.pick(where), None if base is None else columns.pick(base)
+        if whole is not None and np.any(target & ~whole):
+            raise InputError("the target must be part of its base")
+        part: Any = slice(None) if whole is None else whole
+        common = (self.o[:, part].sum(axis=1) > 0) & (self.p[:, part].sum(axis=1) > 0)
+        before = formulas.between_variance(self.o, target, whole, common)
+        after = formulas.between_variance(self.p, target, whole, common)
+        self.both("BV", before.variance, after.variance)
+        self.change("BVR", "BV")
+        self.ratio("BV_ratio", "BV")
+        self.both("R2", before.r2, after.r2)
+        self.note(int((~common).sum()), "rows without a base are left out of the between variance")
 
-def add_between_variance(
-    found: Collector, original: Distributions, p: Floats, settings: Settings
-) -> None:
-    """Add the between variance of the target proportion, on rows that have it in both tables."""
-    assert settings.target is not None
-    target = original.layout.columns.pick(settings.target)
-    base = None if settings.base is None else original.layout.columns.pick(settings.base)
-    if base is not None and np.any(target & ~base):
-        raise InputError("the target must be part of its base")
-    part: Any = slice(None) if base is None else base
-    common = (original.cells[:, part].sum(axis=1) > 0) & (p[:, part].sum(axis=1) > 0)
-    before = variance.between_variance(original.cells, target, base, common)
-    after = variance.between_variance(p, target, base, common)
-    found.both("BV", before.variance, after.variance)
-    found.change("BVR", "BV")
-    found.ratio("BV_ratio", "BV")
-    found.both("R2", before.r2, after.r2)
-    found.note(int((~common).sum()), "rows without a base are left out of the between variance")
-
-
-def fits(found: Collector, original: Distributions, p: Floats, settings: Settings) -> None:
-    """Add the deviance of the log-linear model, fitted to each table by itself."""
-    model = settings.model or [original.layout.rows.names, original.layout.columns.names]
-    before = deviance(original.layout, original.cells, model)
-    after = deviance(original.layout, p, model)
-    found.both("L2", before.deviance, after.deviance)
-    found.ratio("LR", "L2")
-    if not (before.converged and after.converged):
-        found.notes.append("The log-linear model was not fitted to full accuracy")
+    def add_fits(self) -> None:
+        """Add the deviance of the log-linear model, fitted to each table by itself."""
+        layout = self.original.layout
+        model = self.settings.model or [layout.rows.names, layout.columns.names]
+        before, after = deviance(layout, self.o, model), deviance(layout, self.p, model)
+        self.both("L2", before.deviance, after.deviance)
+        self.ratio("LR", "L2")
+        if not (before.converged and after.converged):
+            self.notes.append("The log-linear model was not fitted to full accuracy")

@@ -18,9 +18,9 @@ from tacit.errors import InputError, SdcError
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
-from tacit.tables.compare.distances import Zeros
 from tacit.tables.compare.distributions import (
     Distributions,
+    Rule,
     as_cells,
     from_array,
     lay_out,
@@ -32,10 +32,16 @@ from tacit.tables.compare.entries import (
     entries_of_records,
     entries_of_table,
 )
-from tacit.tables.compare.impute import Rule
+from tacit.tables.compare.formulas import Zeros
 from tacit.tables.compare.layout import names_of
-from tacit.tables.compare.measures import LOSSES, RISKS, Measured, Settings, measure
-from tacit.tables.compare.symbols import describe_symbol, symbol_order
+from tacit.tables.compare.measures import (
+    LOSSES,
+    RISKS,
+    Measured,
+    describe_symbol,
+    measure,
+    symbol_order,
+)
 
 #: Names that no version can have.
 ORIGINAL, POPULATION = "", "\0population"
@@ -186,22 +192,24 @@ class TableComparison(Measure[Table]):
         sources = {ORIGINAL: original, **versions}
         if self.population is not None:
             sources[POPULATION] = self.population
-        reading = {n: getattr(self, n) for n in READING}
-        tables = laid_out(sources, reading)
+        tables = laid_out(sources, self)
         first, people = tables.pop(ORIGINAL), tables.pop(POPULATION, None)
-        bases, settings = bases_of(self.rounded, versions), self.settings(people)
+        bases = bases_of(self.rounded, versions)
+        self.check_settings()
         labels = first.layout.rows.labels() if len(first.layout.rows) <= MOST_LABELS else ()
         return {
-            name: self.result(name, measure(first, table, settings, bases.get(name)), labels)
+            name: self.result(name, measure(first, table, self, bases.get(name), people), labels)
             for name, table in tables.items()
         }
 
-    def settings(self, population: Distributions | None) -> Settings:
-        """Return what was chosen."""
-        return Settings(
-            self.impute, self.along, self.small, self.zeros, self.rank_groups, self.rank_threshold,
-            self.target, self.base, self.model, self.association, dict(self.subtotals), population,
-        )  # fmt: skip
+    def check_settings(self) -> None:
+        """Refuse numbers outside of their range."""
+        if self.rank_groups < 2:
+            raise InputError("rank_groups must be at least 2")
+        if not 0 <= self.rank_threshold <= 1:
+            raise InputError("rank_threshold is a share between 0 and 1")
+        if any(s < 1 for s in self.small):
+            raise InputError("small cells are counts of at least 1")
 
     def result(self, name: str, found: Measured, labels: Sequence[str]) -> TableComparisonResult:
         """Put the result of one version together."""
@@ -221,8 +229,6 @@ class TableComparison(Measure[Table]):
         )
 
 
-#: The fields that say how cells are read.
-READING = ("rows", "columns", "value", "contributors", "cells", "total", "marks")
 #: Rows up to which labels are kept.
 MOST_LABELS = 1_000_000
 
@@ -253,7 +259,7 @@ def bases_of(rounded: int | Mapping[str, int] | None, names: Collection[str]) ->
     return dict(rounded)
 
 
-def laid_out(sources: Mapping[str, Any], reading: Mapping[str, Any]) -> dict[str, Distributions]:
+def laid_out(sources: Mapping[str, Any], reading: TableComparison) -> dict[str, Distributions]:
     """Return every source as distributions in one layout."""
     names, given = list(sources), list(sources.values())
     if any(isinstance(g, Microdata) for g in given) != all(isinstance(g, Microdata) for g in given):
@@ -265,7 +271,7 @@ def laid_out(sources: Mapping[str, Any], reading: Mapping[str, Any]) -> dict[str
         sides = list_spanning_variables(entries[0], rows, columns)
         laid = dict(zip(listed, lay_out(entries, *sides), strict=True))
     else:
-        laid = {"": from_array(given[0], reading["rows"], reading["columns"])}
+        laid = {"": from_array(given[0], reading.rows, reading.columns)}
     layout = next(iter(laid.values())).layout
     tables = [laid[n] if n in laid else reshape_to_layout(g, layout) for n, g in sources.items()]
     return dict(zip(names, with_kind(tables, reading), strict=True))
@@ -276,9 +282,9 @@ def is_array(given: Any) -> bool:
     return hasattr(given, "__array_interface__") or isinstance(given, list | tuple)
 
 
-def sides_of(source: Any, reading: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+def sides_of(source: Any, reading: TableComparison) -> tuple[list[str], list[str]]:
     """Return the variables of rows and columns as far as they are named; those of a Table in full."""
-    rows, columns = names_of(reading["rows"]), names_of(reading["columns"])
+    rows, columns = names_of(reading.rows), names_of(reading.columns)
     if not isinstance(source, Table):
         return rows, columns
     left = [n for n in source.names if n not in (*rows, *columns)]
@@ -291,7 +297,7 @@ def entries_of(
     source: Any,
     rows: Sequence[str],
     columns: Sequence[str],
-    reading: Mapping[str, Any],
+    reading: TableComparison,
     *,
     truth: bool,
 ) -> Entries:
@@ -299,17 +305,8 @@ def entries_of(
     if isinstance(source, Table):
         return entries_of_table(source, rows, columns, truth=truth)
     if isinstance(source, Microdata):
-        return entries_of_records(source, rows, columns, reading["value"])
-    column = reading["contributors"] if isinstance(reading["contributors"], str) else None
-    return entries_of_frame(
-        source,
-        reading["rows"],
-        reading["columns"],
-        reading["value"],
-        column,
-        reading["total"],
-        reading["marks"],
-    )
+        return entries_of_records(source, rows, columns, reading.value)
+    return entries_of_frame(source, reading)
 
 
 def list_spanning_variables(
@@ -322,16 +319,16 @@ def list_spanning_variables(
     return down, [n for n in entries.names if n not in down]
 
 
-def with_kind(tables: Sequence[Distributions], reading: Mapping[str, Any]) -> list[Distributions]:
+def with_kind(tables: Sequence[Distributions], reading: TableComparison) -> list[Distributions]:
     """Return the tables with their kind as declared, and the original with its contributors."""
     first, *rest = tables
-    if reading["contributors"] is not None and not isinstance(reading["contributors"], str):
-        units = as_cells(reading["contributors"], "contributors")[0]
+    if reading.contributors is not None and not isinstance(reading.contributors, str):
+        units = as_cells(reading.contributors, "contributors")[0]
         if units.shape != first.cells.shape:
             raise InputError("the contributors have another shape than the table")
         first = replace(first, units=units)
-    if reading["cells"] is not None:
-        first = replace(first, counts=reading["cells"] == "frequency")
+    if reading.cells is not None:
+        first = replace(first, counts=reading.cells == "frequency")
     return [first, *rest]
 
 

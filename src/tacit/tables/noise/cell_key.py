@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -19,10 +19,16 @@ from tacit.fields import NaturalInt, PositiveFloat, PositiveInt, Secret
 from tacit.io.p_tables import PTable, read_ptable
 from tacit.registry import register
 from tacit.spec import Method, Where
+from tacit.tables.adjust.claims import claim_on
 from tacit.tables.noise import ptable as _ptable
-from tacit.tables.noise.cell_keys import digits_of, rotate_digits
-from tacit.tables.noise.cell_noise import Scaling, contributions, magnitude_changes
-from tacit.tables.rounding.model import basis, roll_up_ground
+from tacit.tables.noise.cell_keys import (
+    Scaling,
+    contributions,
+    digits_of,
+    magnitude_changes,
+    rotate_digits,
+)
+from tacit.tables.rounding.model import basis
 
 Share = Annotated[float, Field(gt=0, le=1)]
 
@@ -168,13 +174,8 @@ class CellKey(Method[Table]):
 
     def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
         del table
-        yield Claim(
-            "cell-keys",
-            {},
-            "all cells",
-            result.names or ("equations",),
-            ("record keys and perturbation table stay secret",),
-        )
+        secret = ("record keys and perturbation table stay secret",)
+        yield claim_on(result, "cell-keys", cells="all cells", assumptions=secret)
 
     # -- keys ------------------------------------------------------------------------------------------
 
@@ -205,13 +206,13 @@ class CellKey(Method[Table]):
 
     def count_plan(self) -> dict[str, Any]:
         """Return the perturbation table of counts."""
-        if self.ptable is not None:
-            main = read_ptable(self.ptable)
-        else:
-            main = _ptable.count_ptable(
+        main = given_or_made(
+            self.ptable,
+            lambda: _ptable.count_ptable(
                 self.maximum, self.variance or 3.0, self.small, self.stay, self.monotony
-            )
-        require_sound(main, counts=True)
+            ),
+            counts=True,
+        )
         return {"main": main}
 
     def counts(self, table: Table, main: PTable, still: Flags) -> Floats:
@@ -229,38 +230,25 @@ class CellKey(Method[Table]):
 
     def magnitude_plan(self) -> dict[str, Any]:
         """Return everything that the noise of magnitudes depends on."""
-        if self.ptable is not None:
-            main = read_ptable(self.ptable)
-        else:
-            main = _ptable.magnitude_ptable(
-                self.maximum, self.variance or 1.0, monotony=self.monotony
-            )
-        require_sound(main, counts=False)
-        small = None
-        if self.small_ptable is not None:
-            small = read_ptable(self.small_ptable)
-        elif self.separation:
-            small = _ptable.magnitude_ptable(
-                self.maximum, 2 * (self.variance or 1.0), monotony=self.monotony
-            )
-        if small is not None:
-            require_sound(small, counts=False)
+
+        def of_variance(variance: float) -> Callable[[], PTable]:
+            return lambda: _ptable.magnitude_ptable(self.maximum, variance, monotony=self.monotony)
+
+        variance, small = self.variance or 1.0, None
+        main = given_or_made(self.ptable, of_variance(variance), counts=False)
+        if self.small_ptable is not None or self.separation:
+            small = given_or_made(self.small_ptable, of_variance(2 * variance), counts=False)
         if self.parity and not {"even", "odd"} <= set(main.blocks):
             raise InputError(
                 "parity=True needs a perturbation table with even and odd rows: give ptable="
             )
         if not self.parity and "all" not in main.blocks:
             raise InputError("the perturbation table has even and odd rows only: set parity=True")
+        ends = (self.sigma0, self.xstar) if self.scaling == "flex" else (None, None)
         return {
             "main": main,
             "small": small,
-            "scaling": Scaling(
-                self.sigma1,
-                self.sigma0 if self.scaling == "flex" else None,
-                self.xstar if self.scaling == "flex" else None,
-                self.q,
-                tuple(self.epsilon),
-            ),
+            "scaling": Scaling(self.sigma1, *ends, self.q, tuple(self.epsilon)),
             "scale_by": self.scale_by,
             "mu_c": self.mu_c,
             "parity": self.parity,
@@ -313,32 +301,26 @@ def is_weighted(table: Table) -> bool:
 
 def draw_keys(table: Table, rng: np.random.Generator) -> Floats:
     """Draw a key for every ground cell that is not empty, and add them up for the others."""
-    free, expansion, _ = basis(table)
-    units = rng.integers(0, 10**DRAWN, len(free))
-    units[table.empty[free]] = 0
-    if expansion is None:
-        sums = roll_up_ground(table, units)
-    else:
-        sums = np.rint(expansion @ units).astype(np.int64)
-    return np.asarray((sums % 10**DRAWN) / 10.0**DRAWN)
+    cells = basis(table)
+    units = rng.integers(0, 10**DRAWN, len(cells.free))
+    units[table.empty[cells.free]] = 0
+    return np.asarray((cells.spread(units) % 10**DRAWN) / 10.0**DRAWN)
 
 
-def require_sound(table: PTable, *, counts: bool) -> None:
-    """Refuse a perturbation table that is biased or leads to negative counts."""
+def given_or_made(file: str | None, make: Callable[[], PTable], *, counts: bool) -> PTable:
+    """Return a perturbation table that was given or made; refuse one that is biased or leads to negative counts."""
+    table = make() if file is None else read_ptable(file)
     faults = _ptable.ptable_faults(table, counts=counts)
     if faults:
         raise InputError("the perturbation table cannot be used: " + "; ".join(faults))
+    return table
 
 
 def pack_plan_part(part: Any) -> Any:
     """Return a part of the plan as plain data, for the check of the claim."""
     if isinstance(part, PTable):
-        return {
-            "i": part.i.tolist(),
-            "v": part.v.tolist(),
-            "bound": part.bound.tolist(),
-            "kind": list(part.kind),
-        }
+        arrays = {name: getattr(part, name).tolist() for name in ("i", "v", "bound")}
+        return {**arrays, "kind": list(part.kind)}
     return dict(vars(part)) if isinstance(part, Scaling) else part
 
 

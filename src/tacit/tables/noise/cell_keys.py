@@ -1,7 +1,8 @@
-"""Cell keys: the record keys of a cell's records added up modulo 1, and what a perturbed table gives away."""
+"""Cell keys, the record keys of a cell added up modulo 1; the noise that they look up, and what it gives away."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -10,13 +11,15 @@ import pyarrow as pa
 from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
-from tacit.data.cells.tabulation import Columns, Tabulation, sum_name
+from tacit.data.cells.tabulation import Columns, Tabulation, floats, sum_name
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
 from tacit.engine.names import aggregate
 from tacit.errors import ColumnNotFound, InputError
 from tacit.io.p_tables import PTable
+from tacit.numerics.elementary import power
 from tacit.tables.noise import ptable as _ptable
+from tacit.tables.noise.ptable import moments
 
 #: Decimals of a key: 8 leading and 7 further ones, so that sums of parts stay exact in any order.
 DIGITS, HEAD, TAIL = 15, 10**8, 10**7
@@ -54,7 +57,7 @@ def with_cell_keys(table: Table, data: Microdata, record_key: str) -> Table:
     own = table.response if not table.frequency and table.response in data.columns else None
     found = ground_sums(work, record_key, own)
     cell = work.cells(found)
-    counts = pick_own_cells(table, work.roll_up(cell, column(found, "n")))
+    counts = pick_own_cells(table, work.roll_up(cell, floats(found, sum_name("n"))))
     require_same_records(table, counts)
     extra: dict[str, Any] = {**table.extra, "cell_key": keys_of(table, work, found, cell, "")}
     if own is not None:
@@ -76,7 +79,7 @@ def tabulation(table: Table, data: Microdata, record_key: str) -> Tabulation:
         raise InputError(f"column {record_key!r} must hold record keys, numbers in [0, 1)")
     codes = {c for given in dict(table.extra.get("missing", {})).values() for c in given}
     missing = codes.pop() if len(codes) == 1 else None
-    columns = Columns(table.names, None, None, None, None, None, None, None, None)
+    columns = Columns(table.names)
     return Tabulation(data, data.frame, columns, table.dimensions, 1, missing)
 
 
@@ -86,14 +89,11 @@ def ground_sums(work: Tabulation, record_key: str, own: str | None) -> pa.Table:
     value = nw.lit(1.0) if own is None else nw.col(own).cast(nw.Float64)
     frame = work.frame.with_columns(key.alias(KEY), value.alias(VALUE))
     bad = frame.select(
-        (nw.col(KEY).is_null() | (nw.col(KEY) < 0) | (nw.col(KEY) >= 1))
-        .cast(nw.Int64)
-        .sum()
-        .alias("n")
+        (nw.col(KEY).is_null() | (nw.col(KEY) < 0) | (nw.col(KEY) >= 1)).cast(nw.Int64).sum()
     ).collect("pyarrow")
-    if bad.item(0, "n"):
+    if bad.item():
         raise InputError(
-            f"{int(bad.item(0, 'n')):,} records have no key in [0, 1) in column {record_key!r}"
+            f"{int(bad.item()):,} records have no key in [0, 1) in column {record_key!r}"
         )
     scaled = nw.col(KEY) * float(HEAD)
     frame = frame.with_columns(scaled.floor().alias("__head__"))
@@ -116,8 +116,8 @@ def ground_sums(work: Tabulation, record_key: str, own: str | None) -> pa.Table:
 
 def keys_of(table: Table, work: Tabulation, found: pa.Table, cell: Ints, suffix: str) -> Floats:
     """Return the keys of all cells from the sums in ground cells; every number on the way is whole."""
-    head = np.mod(column(found, f"head{suffix}"), HEAD)
-    tail = column(found, f"tail{suffix}")
+    head = np.mod(floats(found, sum_name(f"head{suffix}")), HEAD)
+    tail = floats(found, sum_name(f"tail{suffix}"))
     head = np.mod(head + np.floor(tail / TAIL), HEAD)
     heads = work.roll_up(cell, head).astype(np.int64)
     tails = work.roll_up(cell, np.mod(tail, TAIL)).astype(np.int64)
@@ -148,8 +148,8 @@ def ranges(table: Table, work: Tabulation, found: pa.Table, cell: Ints) -> Float
     """Return the largest less the smallest value in each cell; 0 where there is none."""
     size = int(np.prod(work.ground_shape, dtype=np.int64))
     high, low = np.full(size, -np.inf), np.full(size, np.inf)
-    np.maximum.at(high, cell, column(found, "most"))
-    np.minimum.at(low, cell, column(found, "least"))
+    np.maximum.at(high, cell, floats(found, sum_name("most")))
+    np.minimum.at(low, cell, floats(found, sum_name("least")))
     most = extremes(high.reshape(work.ground_shape), table, largest=True)
     least = extremes(low.reshape(work.ground_shape), table, largest=False)
     return pick_own_cells(table, np.where(np.isfinite(most), most - least, 0.0))
@@ -164,11 +164,6 @@ def extremes(ground: Floats, table: Table, *, largest: bool) -> Floats:
         below = np.split(d.closure.indices, d.closure.indptr[1:-1])
         array = np.moveaxis(np.stack([reduce(moved[leaves]) for leaves in below]), 0, axis)
     return np.ascontiguousarray(array).ravel()
-
-
-def column(table: pa.Table, name: str) -> Floats:
-    """Return a column of sums as numbers."""
-    return np.asarray(table.column(sum_name(name)).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 # -- digits --------------------------------------------------------------------------------------------
@@ -286,3 +281,149 @@ def narrow_integer_bounds(
             break
         low, high = new_low, new_high
     return low, high
+
+
+# -- the arithmetic of the cell-key method: changes of counts and of magnitudes, given keys ---------
+#
+# References
+# ----------
+# Fraser and Wooton (2005), A proposed method for confidentialising tabular output to protect against
+# differencing, UNECE/Eurostat work session on statistical data confidentiality, Geneva.
+# Thompson, Broadfoot and Elazar (2013), Methodology for the automatic confidentialisation of statistical
+# outputs from remote servers at the Australian Bureau of Statistics, UNECE/Eurostat work session, Ottawa.
+# Giessing and Tent (2019), Concepts for generalising tools implementing the cell key method to the case of
+# continuous variables, UNECE/Eurostat work session, The Hague.
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How large the noise of a magnitude is: Delta_j = m_j |x_j| for its j-th largest contribution.
+
+    m_1 is ``sigma1`` up to ``xstar`` and falls to ``sigma0`` beyond it (flex), or always ``sigma1``
+    (``xstar`` None, simple); m_j = epsilon_j m_1.
+    """
+
+    sigma1: float
+    sigma0: float | None = None
+    xstar: float | None = None
+    q: float = 3.0
+    epsilon: tuple[float, ...] = ()
+
+    @property
+    def weights(self) -> Floats:
+        """Return epsilon_1 = 1, epsilon_2, ..."""
+        return np.array([1.0, *self.epsilon])
+
+    def share(self, x: Floats) -> Floats:
+        """Return m_1 for absolute contributions."""
+        if self.xstar is None or self.sigma0 is None:
+            return np.full(x.shape, self.sigma1)
+        beyond = np.maximum(x, self.xstar)
+        slope = (self.sigma1 * beyond - self.sigma0 * self.xstar) / (self.sigma0 * self.xstar)
+        fade = power(2 * self.xstar / (self.xstar + beyond), self.q)
+        return self.sigma0 * (1 + slope * fade)
+
+    def separation(self, main: PTable, small: PTable) -> float:
+        """Return where scaled and fixed noise have the same standard deviation."""
+        variance = moments(main, next(iter(main.blocks)))[2][-1]
+        fixed = moments(small, next(iter(small.blocks)))[2][-1]
+        size = float((self.weights**2).sum() * variance)
+        return float(np.sqrt(fixed / size) / self.sigma1) if size > 0 else 0.0
+
+
+def magnitude_changes(
+    value: Floats,
+    parts: Floats,
+    keys: Floats,
+    scaling: Scaling,
+    table: PTable,
+    *,
+    digits: int,
+    small: PTable | None = None,
+    extra: Floats | None = None,
+    even: Flags | None = None,
+) -> Floats:
+    """Return what is added to each magnitude.
+
+    Contribution x_j draws v_j at a_j = |x_j| / Delta_j with the key turned j times, and moves the value by
+    Delta_j v_j, the first one by Delta_1 sign(v_1) (mu + |v_1|). A value never changes its sign on the
+    way: Delta_j is at most what is left of it.
+
+    ``parts`` (cells x k) are the contributions that scale the noise, ``digits`` the decimals of the keys, ``small`` the
+    table for contributions below the separation point, whose noise has Delta = 1, ``extra`` the mu of each cell, and
+    ``even`` says which cells have an even number of contributors, where that chooses the rows.
+    """
+    left = value.astype(np.float64).copy()
+    point = 0.0 if small is None else scaling.separation(table, small)
+    for j in range(parts.shape[1]):
+        x = np.abs(parts[:, j])
+        weight = scaling.weights[j]
+        delta = weight * scaling.share(x) * x
+        tiny = x < point
+        delta[tiny] = 1.0
+        # Noise larger than what is left of the value is scaled down to it.
+        short = np.abs(left) < delta
+        x = np.where(short, np.abs(left) / (scaling.sigma1 * max(weight, 1e-300)), x)
+        tiny = np.where(short, x < point, tiny)
+        delta = np.where(tiny, 1.0, np.where(short, np.abs(left), delta))
+        on = (parts[:, j] != 0) & (delta > 0) & (left != 0)
+        if j > 0:
+            on &= ~tiny
+        key = rotate_digits(keys, j + 1, digits)
+        step = np.divide(x, delta, out=np.zeros_like(x), where=on)
+        v = draws(step, key, table, small, tiny, even, on)
+        if j == 0 and extra is not None:
+            side = np.where(v == 0, np.where(key < 0.5, 1.0, -1.0), np.sign(v))
+            v = np.where(extra > 0, side * (extra + np.abs(v)), v)
+        change = np.where(on, np.sign(left) * delta * v, 0.0)
+        left = np.where(np.sign(left) * change < -np.abs(left), 0.0, left + change)
+    return left - value
+
+
+def draws(
+    step: Floats,
+    key: Floats,
+    table: PTable,
+    small: PTable | None,
+    tiny: Flags,
+    even: Flags | None,
+    on: Flags,
+) -> Floats:
+    """Return v of every cell that draws one: from the table for small ones, or for even or odd cells."""
+    v = np.zeros(len(step))
+    large = on & ~tiny
+    if even is None:
+        v[large] = table.interpolate(step[large], key[large])
+    else:
+        for kind, cells in (("even", large & even), ("odd", large & ~even)):
+            v[cells] = table.interpolate(step[cells], key[cells], kind)
+    if small is not None:
+        cells = on & tiny
+        v[cells] = small.interpolate(step[cells], key[cells])
+    return v
+
+
+def contributions(table: Table, scale_by: str, top: int) -> Floats:
+    """Return what scales the noise: cells x draws."""
+    if scale_by == "top":
+        behind = table.contributors
+        if behind is None or behind.t < top:
+            raise InputError(
+                f"scale_by='top' needs the {top} largest contributions of each cell: build the table "
+                f"with tacit.Table.from_microdata(..., top={top}), or set scale_by='mean' or 'value'"
+            )
+        parts = behind.top[:, :top]
+        return np.array(parts if behind.weight is None else parts * behind.weight[:, :top])
+    if scale_by == "value":
+        return np.array(table.value[:, None])
+    if scale_by == "mean":
+        if (table.count < 0).any():
+            raise InputError("scale_by='mean' needs the number of contributors of each cell")
+        return np.array((table.value / np.maximum(table.count, 1))[:, None])
+    spans = table.extra.get("value_range")
+    if spans is None:
+        raise InputError(
+            "scale_by='range' needs the range of values in each cell: attach it with "
+            "tacit.tables.with_cell_keys(table, data, ...)"
+        )
+    return np.array(np.asarray(spans, dtype=np.float64)[:, None])

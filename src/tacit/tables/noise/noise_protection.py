@@ -21,7 +21,6 @@ from tacit.engine.codes import group_ids
 from tacit.errors import ColumnNotFound, InputError, SdcError
 from tacit.fields import ColumnName, PositiveFloat, Probability
 from tacit.plot.chart import Chart
-from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -29,6 +28,7 @@ from tacit.tables.noise.noise_study import (
     NoisyCells,
     change_classes,
     companies_of,
+    draw_changes,
     judge_cells,
     random_group_cv,
     study_row,
@@ -229,20 +229,13 @@ CV = "cv changed by less than 1 point"
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """What the records of one file contribute to tables.
+    """What the records of one file contribute to tables."""
 
-    Attributes
-    ----------
-    known
-        Records with a value and weights.
-    own
-        Values times weights that users know.
-    total
-        Values times all weights.
-    """
-
+    #: Records with a value and weights.
     known: Flags
+    #: Values times weights that users know.
     own: Floats
+    #: Values times all weights.
     total: Floats
 
 
@@ -255,12 +248,7 @@ class NoiseProtectionResult(Result):
 
     def plot(self) -> Chart:
         """Return how many cells of the last table changed by how much."""
-        name = list(self.changes or {"": {}})[-1]
-        return bars(
-            [(k, float(v)) for k, v in (self.changes or {}).get(name, {}).items()],
-            title=f"Cells by change in per cent: {name}",
-            y="cells",
-        )
+        return draw_changes(self.changes or {})
 
 
 def share_codes(original: Microdata, released: Microdata, column: str) -> tuple[Ints, int]:

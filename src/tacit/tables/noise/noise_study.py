@@ -13,7 +13,6 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from tacit.arrays import Flags, Floats, Ints
@@ -29,25 +28,18 @@ from tacit.result import Result
 
 @dataclass(frozen=True, eq=False)
 class NoisyCells:
-    """One table before and after noise, cell by cell.
+    """One table before and after noise, cell by cell."""
 
-    Attributes
-    ----------
-    pre, post
-        Totals before and after.
-    companies
-        Companies in the cell.
-    first, second
-        The two largest company totals, unknown weights left out.
-    prot
-        The nominal perturbation: (p/100) first - (rest + protection by rounding); sensitive when > 0.
-    """
-
+    #: Totals before and after.
     pre: Floats
     post: Floats
+    #: Companies in the cell.
     companies: Ints
+    #: The two largest company totals, unknown weights left out.
     first: Floats
     second: Floats
+    #: The nominal perturbation: (p/100) first - (rest + protection by rounding); sensitive when >
+    #: 0.
     prot: Floats
 
     @property
@@ -92,44 +84,6 @@ class NoisyCells:
         """Return the mean relative perturbation over all cells, as the paper approximates beta."""
         known = self.relative[self.pre != 0]
         return float(known.mean()) if len(known) else 0.0
-
-
-def noisy_cells(
-    cell: Ints,
-    company: Ints,
-    x: Floats,
-    multiplier: Floats,
-    *,
-    weight: npt.ArrayLike = 1.0,
-    known_weight: npt.ArrayLike = 1.0,
-    p: float = 10.0,
-    round_base: float | None = None,
-    frame: Companies | None = None,
-) -> NoisyCells:
-    """Tabulate before and after noise and judge by the extended p% rule (weights, rounding).
-
-    Parameters
-    ----------
-    cell, company
-        Of each record, as integers from 0.
-    x, multiplier
-        Magnitude and noise factor of each record.
-    weight, known_weight
-        Products of the weights that users do not know, and of those they do.
-    p
-        Of the p% rule.
-    round_base
-        The unit to which cells are rounded before publication, if any.
-    """
-    own = x * np.asarray(known_weight)
-    w = np.broadcast_to(np.asarray(weight, dtype=np.float64), x.shape)
-    behind = frame or companies_of(cell, company, own)
-    n = behind.n_cells
-    pre: Floats = np.bincount(cell, weights=own * w, minlength=n).astype(np.float64)
-    post: Floats = np.bincount(cell, weights=own * (multiplier + w - 1), minlength=n).astype(
-        np.float64
-    )
-    return judge_cells(pre, post, behind, p=p, round_base=round_base)
 
 
 def judge_cells(
@@ -215,12 +169,17 @@ class NoiseStudyResult(Result):
 
     def plot(self) -> Chart:
         """Return the change of sensitive and of all cells of the most detailed table."""
-        name = list(self.changes)[-1] if self.changes else ""
-        return bars(
-            [(k, float(v)) for k, v in self.changes.get(name, {}).items()],
-            title=f"Cells by change in per cent: {name}",
-            y="cells",
-        )
+        return draw_changes(self.changes)
+
+
+def draw_changes(changes: Mapping[str, Mapping[str, int]]) -> Chart:
+    """Return how many cells of the last table changed by how much."""
+    name = list(changes or {"": {}})[-1]
+    return bars(
+        [(k, float(v)) for k, v in changes.get(name, {}).items()],
+        title=f"Cells by change in per cent: {name}",
+        y="cells",
+    )
 
 
 def noise_study(
@@ -271,90 +230,57 @@ def noise_study(
     """
     rng = np.random.default_rng(seed)
     drawn = noise or SplitNoise()
-    x = np.asarray(read_numeric_column(data, value).values, dtype=np.float64)
+    x = numbers_or_ones(data, value)
     if (x < 0).any():
         raise InputError(f"{value!r} has negative values")
     owner = data.codes(company).codes.astype(np.int64)
-    w = (
-        np.asarray(read_numeric_column(data, data.weight).values, dtype=float)
-        if data.weight
-        else np.ones(len(x))
-    )
-    wk = (
-        np.asarray(read_numeric_column(data, known_weight).values, dtype=float)
-        if known_weight
-        else np.ones(len(x))
-    )
+    w, wk = numbers_or_ones(data, data.weight), numbers_or_ones(data, known_weight)
     unit = owner if magnitude == "company" else np.arange(len(x))
     group = rng.integers(0, groups, int(owner.max(initial=-1)) + 1)[owner]
-    cells, behind = {}, {}
+    cells, behind, cv = {}, {}, {}
     for name, columns in tables.items():
         coded = [data.codes(c) for c in columns]
         ids, _ = group_ids([c.codes for c in coded], [c.size for c in coded], n_rows=len(x))
         cells[name] = np.unique(ids, return_inverse=True)[1]
         behind[name] = companies_of(cells[name], owner, x * wk)
+        cv[name] = random_group_cv(cells[name], group, x * wk * w, groups)
     gathered: dict[str, list[NoisyCells]] = {name: [] for name in tables}
     cv_changes: dict[str, list[Floats]] = {name: [] for name in tables}
     for _ in range(draws):
         m = multipliers(drawn, random_directions(owner, rng), unit, rng)
-        for name in tables:
-            gathered[name].append(
-                noisy_cells(
-                    cells[name],
-                    owner,
-                    x,
-                    m,
-                    weight=w,
-                    known_weight=wk,
-                    p=p,
-                    round_base=round_base,
-                    frame=behind[name],
-                )
-            )
-            before = random_group_cv(cells[name], group, x * wk * w, groups)
-            after = random_group_cv(cells[name], group, x * wk * (m + w - 1), groups)
-            cv_changes[name].append(np.abs(after - before))
+        for name, cell in cells.items():
+            pre, post = (np.bincount(cell, x * wk * f).astype(np.float64) for f in (w, m + w - 1))
+            gathered[name].append(judge_cells(pre, post, behind[name], p=p, round_base=round_base))
+            after = random_group_cv(cell, group, x * wk * (m + w - 1), groups)
+            cv_changes[name].append(np.abs(after - cv[name]))
     rows = [
-        study_row(
-            name,
-            gathered[name],
-            cv_changes[name],
-            cv_threshold,
-            flag_threshold,
-            random_group_cv(cells[name], group, x * wk * w, groups),
-        )
+        study_row(name, gathered[name], cv_changes[name], cv_threshold, flag_threshold, cv[name])
         for name in tables
     ]
-    numbers_: dict[str, Any] = {}
-    for row in rows:
-        for key in ("sensitive", "alpha", "beta"):
-            numbers_[f"{row['table']}: {key}"] = row[key]
+    shown = ("sensitive", "alpha", "beta")
+    changes = {}
+    for name, (first, *_) in gathered.items():
+        changes[name] = change_classes(first.relative)
+        changes[f"{name} (sensitive)"] = change_classes(first.relative[first.sensitive])
     return NoiseStudyResult(
         kind="noise_before_tabulation",
         title="Noise before tabulation",
         value=max((row["alpha"] for row in rows), default=0.0),
-        numbers=numbers_,
+        numbers={f"{row['table']}: {key}": row[key] for row in rows for key in shown},
         frame=nw.from_native(pa.Table.from_pylist(rows), eager_only=True),
         explanation=(
             "alpha is the mean shortfall of protection over sensitive cells, beta the mean change that "
             "was not needed; both are means over the draws."
         ),
-        changes={
-            f"{name}{suffix}": change_classes(pick(gathered[name][0]))
-            for name in tables
-            for suffix, pick in (("", compute_relative_change), (" (sensitive)", only_sensitive))
-        },
+        changes=changes,
     )
 
 
-def compute_relative_change(cells: NoisyCells) -> Floats:
-    """Return the relative change of all cells."""
-    return cells.relative
-
-
-def only_sensitive(cells: NoisyCells) -> Floats:
-    """Return the relative change of sensitive cells."""
-    return cells.relative[cells.sensitive]
+def numbers_or_ones(data: Microdata, column: str | None) -> Floats:
+    """Return the numbers of a column; ones where there is none."""
+    if column is None:
+        return np.ones(len(data))
+    return np.asarray(read_numeric_column(data, column).values, dtype=np.float64)
 
 
 def study_row(

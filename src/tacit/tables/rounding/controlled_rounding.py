@@ -16,9 +16,16 @@ from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, LimitReached
 from tacit.registry import register
 from tacit.spec import Method, Where
-from tacit.tables.adjust.additive import additive_claim
+from tacit.tables.adjust.claims import additive_claim
 from tacit.tables.rounding.flow import draw_unbiased_steps
-from tacit.tables.rounding.model import Secondary, basis, model_of, multiples, network_of
+from tacit.tables.rounding.model import (
+    Secondary,
+    basis,
+    levels_within_bounds,
+    model_of,
+    multiples,
+    network_of,
+)
 from tacit.tables.rounding.random_rounding import (
     Rule,
     base_of,
@@ -178,7 +185,7 @@ def shift_of(table: Table, rounded: Floats, base: float, *, free_zeros: bool) ->
 
     Several definitions of a total may have forced them further away than was asked for.
     """
-    free = basis(table)[0]
+    free = basis(table).free
     outside = beyond_adjacent(table, rounded, base)[free]
     multiple = multiples(table.value[free], base)[2] == 0
     return int((outside + 1 - (multiple & free_zeros)).max(initial=1))
@@ -236,8 +243,7 @@ def count_protected_cells(table: Table, rounded: Floats, base: float, shift: int
     whole = multiples(table.value, base)[3]
     low, high = existence_interval(rounded[at], base, shift - 1, whole=whole, lower=table.lower[at])
     value = table.value[at]
-    down = np.minimum(table.lower_level[at], np.maximum(value - table.lower[at], 0.0))
-    up = np.minimum(table.upper_level[at], np.maximum(table.upper[at] - value, 0.0))
+    down, up = levels_within_bounds(table, at)
     met = (low <= value - down + 1e-9 * base) & (high >= value + up - 1e-9 * base)
     return {"unsafe": len(at), "unsafe_with_wide_interval": int(met.sum())}
 

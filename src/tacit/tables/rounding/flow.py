@@ -32,28 +32,21 @@ PARTS = 2**30
 
 
 class Flow(NamedTuple):
-    """A flow and its network, as the kernels take them.
+    """A flow and its network, as the kernels take them."""
 
-    Attributes
-    ----------
-    start, middle, around
-        The arcs around node v: those that leave it lie from start[v] to middle[v], those that enter it from
-        there to start[v + 1].
-    tail, head, low, high, cost, flow
-        Of each arc.
-    potential, excess
-        Of each node; the excess is what enters and does not leave.
-    """
-
+    #: The arcs around node v: those that leave it lie from start[v] to middle[v], those that enter
+    #: it from there to start[v + 1].
     start: Ints
     middle: Ints
     around: Ints
+    #: Of each arc.
     tail: Any
     head: Any
     low: Ints
     high: Ints
     cost: Ints
     flow: Ints
+    #: Of each node; the excess is what enters and does not leave.
     potential: Ints
     excess: Ints
 

@@ -32,45 +32,52 @@ CLOSE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
-    """Everything the solvers need; arrays over all cells unless said otherwise.
-
-    Attributes
-    ----------
-    table, base
-        What is rounded, to multiples of what.
-    free, margin
-        Positions of the cells that are decided on, and of all others, which follow from them.
-    start
-        The value in bases that every cell has when every free cell stands at its floor.
-    low, high
-        The range of the steps above ``start``: hard for free cells, for the others up to y bases more.
-    residual
-        Value less floor, in original units.
-    floor
-        The steps at which a cell stands at its own floor (0 for free cells).
-    cost, unit
-        What the step from floor to ceiling costs in the secondary objective, and every step further
-        away (0 for totals unless they count as well).
-    expansion
-        Cells x free cells, for tables that are no product; None for a product.
-    extra
-        Relations between free cells that hold on top of the sums (rows x free cells).
-    """
+class Basis:
+    """Which cells of a table decide, and how all others follow from them."""
 
     table: Table
-    base: float
+    #: Positions of the cells that are decided on.
     free: Ints
+    #: Cells x free cells, for tables that are no product; None for a product.
+    expansion: sparse.csr_array | None
+    #: Relations between free cells that hold on top of the sums (rows x free cells).
+    extra: sparse.csr_array
+
+    def expand(self, values: npt.ArrayLike) -> Floats:
+        """Return every cell from values of the free ones."""
+        if self.expansion is not None:
+            return np.asarray(self.expansion @ np.asarray(values))
+        shape = [len(d.leaves) for d in self.table.dimensions]
+        ground = np.asarray(values, dtype=np.float64).reshape(shape)
+        return roll_up(ground, self.table.dimensions).ravel()
+
+    def spread(self, steps: npt.ArrayLike) -> Ints:
+        """Return every cell, in whole numbers, from those of the free ones."""
+        return np.rint(self.expand(steps)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Model(Basis):
+    """Everything the solvers need; arrays over all cells unless said otherwise."""
+
+    #: To multiples of what the table is rounded.
+    base: float
+    #: Positions of the cells that follow from the free ones.
     margin: Ints
+    #: The value in bases that every cell has when every free cell stands at its floor.
     start: Ints
+    #: The range of the steps above ``start``: hard for free cells, for the others up to y bases more.
     low: Ints
     high: Ints
+    #: Value less floor, in original units.
     residual: Floats
+    #: The steps at which a cell stands at its own floor (0 for free cells).
     floor: Ints
+    #: What the step from floor to ceiling costs in the secondary objective, and every step further away (0 for totals
+    #: unless they count as well).
     cost: Floats
     unit: Floats
-    expansion: sparse.csr_array | None
-    extra: sparse.csr_array
+    #: Whether all values are whole numbers, and the base too.
     exact: bool
 
     @functools.cached_property
@@ -87,13 +94,6 @@ class Model:
     def right(self) -> Ints:
         """Return what the extra relations ask of the steps."""
         return -np.rint(self.extra @ self.start[self.free]).astype(np.int64)
-
-    def spread(self, steps: npt.ArrayLike) -> Ints:
-        """Return the steps of every cell from those of the free cells."""
-        x = np.asarray(steps)
-        if self.expansion is not None:
-            return np.rint(self.expansion @ x).astype(np.int64)
-        return roll_up_ground(self.table, x)
 
     def values(self, steps: npt.ArrayLike) -> Floats:
         """Return the rounded table for steps of the free cells."""
@@ -117,14 +117,9 @@ class Model:
         low, high = self.low.copy(), self.high.copy()
         low[self.free] -= more
         high[self.free] += more
-        if self.exact_nonnegative:
+        if (self.start[self.free] >= 0).all():
             low[self.free] = np.maximum(low[self.free], -self.start[self.free])
         return replace(self, low=low, high=high)
-
-    @property
-    def exact_nonnegative(self) -> bool:
-        """Return True when no free cell is negative, so that none may become so."""
-        return bool((self.start[self.free] >= 0).all())
 
 
 def model_of(
@@ -138,43 +133,34 @@ def model_of(
     protection: bool = False,
     rng: np.random.Generator | None = None,
 ) -> Model:
-    """State the rounding problem of a table.
-
-    Raises
-    ------
-    Infeasible
-        When the levels of a cell cannot be met with this base, naming cells.
-    """
+    """State the rounding problem of a table; Infeasible names cells whose levels cannot be met with this base."""
     floors, ceilings, residual, exact = multiples(table.value, base)
-    free, expansion, extra = basis(table)
-    margin = np.setdiff1d(np.arange(len(table)), free, assume_unique=True)
-    if expansion is None:
-        start = roll_up_ground(table, floors[free])
-    else:
-        start = np.rint(expansion @ floors[free]).astype(np.int64)
+    cells = basis(table)
+    margin = np.setdiff1d(np.arange(len(table)), cells.free, assume_unique=True)
+    start = cells.spread(floors[cells.free])
     low, high = floors - start, ceilings - start
-    widen(low, high, floors, residual, free, max_shift=max_shift, free_zeros=free_zeros)
+    # Free cells stay at their adjacent multiples, or within ``max_shift`` bases, and are not made negative.
+    free, multiple = cells.free, residual[cells.free] == 0
+    least = np.where(floors[free] >= 0, -floors[free], 1 - max_shift)
+    low[free] = np.maximum(1 - max_shift, least)
+    high[free] = max_shift - multiple + (multiple if free_zeros else 0)
     if protection:
         protect(table, base, low, high, start, max_shift, exact=exact)
     cost, unit = costs(table, base, residual, secondary, rng)
     if not count_totals:
         cost[margin] = unit[margin] = 0.0
-    floor = floors - start
     return Model(
-        table,
-        base,
-        free,
-        margin,
-        start,
-        low,
-        high,
-        residual,
-        floor,
-        cost,
-        unit,
-        expansion,
-        extra,
-        exact,
+        **vars(cells),
+        base=base,
+        margin=margin,
+        start=start,
+        low=low,
+        high=high,
+        residual=residual,
+        floor=floors - start,
+        cost=cost,
+        unit=unit,
+        exact=exact,
     )
 
 
@@ -202,33 +188,6 @@ def multiples(value: Floats, base: float) -> tuple[Ints, Ints, Floats, bool]:
     return floors, floors + ~even, left, False
 
 
-def roll_up_ground(table: Table, ground: npt.ArrayLike) -> Ints:
-    """Return every cell of a product table from its ground cells, in whole numbers."""
-    shape = [len(d.leaves) for d in table.dimensions]
-    array = roll_up(np.asarray(ground, dtype=np.float64).reshape(shape), table.dimensions)
-    return np.rint(array.ravel()).astype(np.int64)
-
-
-def widen(
-    low: Ints,
-    high: Ints,
-    floors: Ints,
-    residual: Floats,
-    free: Ints,
-    *,
-    max_shift: int,
-    free_zeros: bool,
-) -> None:
-    """Set the range of the free cells: adjacent multiples, or ``max_shift`` bases around the value."""
-    multiple = residual[free] == 0
-    low[free] = 1 - max_shift
-    high[free] = max_shift - multiple
-    if free_zeros:
-        high[free] += multiple
-    positive = floors[free] >= 0
-    low[free] = np.where(positive, np.maximum(low[free], -floors[free]), low[free])
-
-
 def protect(
     table: Table,
     base: float,
@@ -247,8 +206,7 @@ def protect(
     at = np.flatnonzero(table.primary)
     value = table.value[at]
     reach = base * np.where(table.ground[at], max_shift, 1) - (1.0 if exact else 0.0)
-    down = np.minimum(table.lower_level[at], np.maximum(value - table.lower[at], 0.0))
-    up = np.minimum(table.upper_level[at], np.maximum(table.upper[at] - value, 0.0))
+    down, up = levels_within_bounds(table, at)
     least = np.ceil((value + up - reach) / base - CLOSE).astype(np.int64) - start[at]
     most = np.floor((value - down + reach) / base + CLOSE).astype(np.int64) - start[at]
     low[at], high[at] = np.maximum(low[at], least), np.minimum(high[at], most)
@@ -259,6 +217,13 @@ def protect(
             f"{len(short):,} unsafe cells cannot reach their protection levels when rounded to base "
             f"{base:g} ({listed}): take a larger base or max_shift"
         )
+
+
+def levels_within_bounds(table: Table, at: Ints) -> tuple[Floats, Floats]:
+    """Return the levels of some cells below and above, as far as their bounds leave room."""
+    value = table.value[at]
+    down = np.minimum(table.lower_level[at], np.maximum(value - table.lower[at], 0.0))
+    return down, np.minimum(table.upper_level[at], np.maximum(table.upper[at] - value, 0.0))
 
 
 def costs(
@@ -288,7 +253,7 @@ def costs(
 # -- which cells decide -----------------------------------------------------------------------------
 
 
-def basis(table: Table) -> tuple[Ints, sparse.csr_array | None, sparse.csr_array]:
+def basis(table: Table) -> Basis:
     """Return the free cells, every cell as a sum of them, and the relations that are left over.
 
     In a product table the ground cells determine all others. Elsewhere cells are taken one relation
@@ -296,12 +261,12 @@ def basis(table: Table) -> tuple[Ints, sparse.csr_array | None, sparse.csr_array
     """
     if table.is_product:
         free = np.flatnonzero(table.ground)
-        return free, None, sparse.csr_array((0, len(free)))
+        return Basis(table, free, None, sparse.csr_array((0, len(free))))
     m = orient_relations(table.equations)
     known = np.ones(len(table), dtype=bool)
     entries = m.tocoo()
     known[entries.coords[1][entries.data < 0]] = False
-    return expand_free_cells(m, known)
+    return Basis(table, *expand_free_cells(m, known))
 
 
 def orient_relations(matrix: sparse.csr_array) -> sparse.csr_array:
@@ -346,15 +311,11 @@ def expand_free_cells(
     for cells, _, _ in rounds:
         defined[cells] = True
     free = np.flatnonzero(~defined)
-    expansion = sparse.csr_array(
-        (np.ones(len(free)), (free, np.arange(len(free)))), shape=(n, len(free))
-    )
+    eye = sparse.eye_array(n, format="csr")
+    expansion = sparse.csr_array(eye[:, free])
     for cells, rows, signs in rounds:
         part = sparse.diags_array(-1.0 / signs) @ (m[rows] @ expansion)
-        place = sparse.csr_array(
-            (np.ones(len(cells)), (cells, np.arange(len(cells)))), shape=(n, len(cells))
-        )
-        expansion = sparse.csr_array(expansion + place @ part)
+        expansion = sparse.csr_array(expansion + eye[:, cells] @ part)
     left = sparse.csr_array(m @ expansion)
     left.data[np.abs(left.data) < 1e-9] = 0
     left.eliminate_zeros()
@@ -439,25 +400,17 @@ def cross_network(table: Table, axis: int) -> Network:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Totals by movable cell in slots: two totals of one slot share no cell.
+    """Totals by movable cell in slots: two totals of one slot share no cell."""
 
-    Attributes
-    ----------
-    cells
-        The movable cells, as positions among the free cells.
-    rows, signs
-        Movable cells x slots: the total (the last row number means none) and its sign.
-    members, starts
-        The movable cells of each total.
-    near
-        Movable cells x a few: their smallest totals, in which partners for swaps are found.
-    """
-
+    #: The movable cells, as positions among the free cells.
     cells: Ints
+    #: Movable cells x slots: the total (the last row number means none) and its sign.
     rows: npt.NDArray[np.int32]
     signs: npt.NDArray[np.int8]
+    #: The movable cells of each total.
     members: npt.NDArray[np.int32]
     starts: Ints
+    #: Movable cells x a few: their smallest totals, in which partners for swaps are found.
     near: npt.NDArray[np.int32]
 
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.arrays import Ints
+from tacit.arrays import Floats, Ints
 from tacit.numerics.elementary import power
 from tacit.numerics.kernels import Kernels
 from tacit.tables.rounding.model import Layout, Model, layout_of
@@ -50,6 +50,23 @@ class Found:
     moves: int
 
 
+class Moves(NamedTuple):
+    """What the kernel works on: the movable cells with their costs and totals, and where each total stands."""
+
+    x: Ints
+    low: Ints
+    high: Ints
+    cost: Floats
+    unit: Floats
+    rows: Any
+    signs: Any
+    members: Any
+    starts: Ints
+    near: Any
+    at: Ints
+    table: Ints
+
+
 class Search:
     """The state of one search over the movable cells of a model."""
 
@@ -77,7 +94,6 @@ class Search:
             hard = model.right - model.extra @ fixed
             self.rest_low = np.r_[self.rest_low[:-1], hard, 0.0]
             self.rest_high = np.r_[self.rest_high[:-1], hard, 0.0]
-        self.soft = soft
         width = (self.rest_high - self.rest_low).astype(np.int64)
         self.classes, kind = np.unique(
             np.stack([width, np.arange(len(width)) >= soft], axis=1), axis=0, return_inverse=True
@@ -134,6 +150,21 @@ class Search:
         width = 4 + 2 * layout.rows.shape[1]
         step = KERNELS.pick(budget * width)["anneal"]
         at = self.heights()
+        cost, unit = self.cost * share, self.unit * share
+        moves = Moves(
+            self.x,
+            self.low,
+            self.high,
+            cost,
+            unit,
+            layout.rows,
+            layout.signs,
+            layout.members,
+            layout.starts,
+            layout.near,
+            at,
+            self.table,
+        )
         energy = int(self.table[at[: len(at) - 1]].sum())
         chunk = max(2_000, CHUNK // width)
         done = 0
@@ -141,27 +172,7 @@ class Search:
             n = min(chunk, budget - done)
             t0 = hot * (cold / hot) ** (done / budget)
             t1 = hot * (cold / hot) ** ((done + n) / budget)
-            energy, self.seed = step(
-                self.x,
-                self.low,
-                self.high,
-                self.cost * share,
-                self.unit * share,
-                layout.rows,
-                layout.signs,
-                layout.members,
-                layout.starts,
-                layout.near,
-                at,
-                self.table,
-                energy,
-                n,
-                t0,
-                t1,
-                SWAPS,
-                self.seed,
-                quit_at_zero,
-            )
+            energy, self.seed = step(moves, energy, n, t0, t1, self.seed, quit_at_zero)
             done += n
             if stop(done / budget):
                 break
@@ -176,13 +187,11 @@ def search(
     tick: Tick,
     *,
     polish: bool = True,
-    least: int = 0,
     effort: int = EFFORT,
 ) -> Found:
     """Return the best rounding that annealing finds before the deadline (a time.monotonic()).
 
-    Runs of growing length are made until y is ``least`` (what is known to be the best) or 0; then the
-    secondary objective is improved with y held.
+    Runs of growing length are made until y is 0; then the secondary objective is improved with y held.
     """
     s = Search(model, rng)
     s.most = effort // s.layout.rows.shape[1]
@@ -194,7 +203,7 @@ def search(
         tick(share)
         return is_past(deadline)
 
-    best = anneal_in_runs(model, s, best, least, stop, deadline)
+    best = anneal_in_runs(model, s, best, stop, deadline)
     if polish and best.sound and s.unit.any():
         best = polish_objective(model, s, best, stop, deadline)
     best.moves = s.moves
@@ -202,13 +211,13 @@ def search(
 
 
 def anneal_in_runs(
-    model: Model, s: Search, best: Found, least: int, stop: Callable[[float], bool], deadline: float
+    model: Model, s: Search, best: Found, stop: Callable[[float], bool], deadline: float
 ) -> Found:
-    """Anneal in runs of growing length until y is ``least``, or no longer run helps or fits."""
+    """Anneal in runs of growing length until y is 0, or no longer run helps or fits."""
     budget, idle = min(60 * len(s.x) + 20_000, s.most), 0
-    while (best.y > least or not best.sound) and not is_past(deadline):
+    while (best.y > 0 or not best.sound) and not is_past(deadline):
         # Aim at adjacent multiples first; then at one base less than what has been reached.
-        aim = max(least, best.y - 1) if idle and best.sound else least
+        aim = max(0, best.y - 1) if idle and best.sound else 0
         s.table = s.penalties(aim)
         s.run(budget, HOT, COLD, SHARE, stop, quit_at_zero=True)
         found = choose_better(best, evaluate_steps(model, s))
@@ -267,27 +276,10 @@ def compute_step_cost(cost: Any, unit: Any, x: Any, up: Any) -> Any:
 
 
 def anneal(
-    x: Any,
-    low: Any,
-    high: Any,
-    cost: Any,
-    unit: Any,
-    rows: Any,
-    signs: Any,
-    members: Any,
-    starts: Any,
-    near: Any,
-    at: Any,
-    table: Any,
-    energy: Any,
-    moves: Any,
-    hot: Any,
-    cold: Any,
-    swaps: Any,
-    seed: Any,
-    quit_at_zero: Any,
+    given: Moves, energy: Any, moves: Any, hot: Any, cold: Any, seed: Any, quit_at_zero: Any
 ) -> Any:
     """Make moves at temperatures from hot to cold; ``x`` and ``at`` are changed in place."""
+    x, low, high, cost, unit, rows, signs, members, starts, near, at, table = given
     n, slots = rows.shape
     q = near.shape[1]
     factor = math.pow(cold / hot, 1.0 / moves)
@@ -302,7 +294,7 @@ def anneal(
             up = -up
         k = -1
         seed = seed * LEHMER % PRIME
-        if seed < swaps * PRIME:
+        if seed < SWAPS * PRIME:
             seed = seed * LEHMER % PRIME
             row = near[i, seed * q // PRIME]
             if row + 1 < len(starts):

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from tacit.arrays import Floats
 from tacit.context import Context
-from tacit.data.cells.masks import Mask, match_masks
+from tacit.data.cells.cell_names import Mask, match_masks
 from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from tacit.arrays import Flags
 from tacit.context import Context
-from tacit.data.cells.masks import Mask, match_masks
+from tacit.data.cells.cell_names import Mask, match_masks
 from tacit.data.table import Table
 from tacit.errors import Approximate, require
 from tacit.registry import register
