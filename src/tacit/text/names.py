@@ -91,6 +91,13 @@ def is_initial(page: Page, i: int, cued: bool) -> bool:
     )
 
 
+def skip_marked(page: Page, i: int, j: int, marks: int = m.TITLE) -> int:
+    """Return the token after the titles at token j, each with an optional full stop, on the line of token i."""
+    while page.together(i, j) and page.marks(j) & marks:
+        j = page.skip_dot(j + 1)
+    return j
+
+
 def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = False) -> int:
     """Return the end (exclusive) of the name that begins at token i, or i when none does.
 
