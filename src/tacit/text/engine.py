@@ -16,9 +16,8 @@ from tacit.data.corpus import Span
 from tacit.text.addresses import join_addresses
 from tacit.text.board import Settled, settle, without_overlaps
 from tacit.text.detect.registry import Candidate, run_detectors
-from tacit.text.entities import link_entities
 from tacit.text.extend import extend_names
-from tacit.text.memory import Memory
+from tacit.text.memory import Memory, link_entities
 from tacit.text.model.calibration import calibrate
 from tacit.text.model.strict import add_doubtful
 from tacit.text.narrative import OFFICE, find_offices, find_warnings

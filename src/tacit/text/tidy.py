@@ -15,9 +15,8 @@ from tacit.data.corpus import Span
 from tacit.text.board import PLACE
 from tacit.text.dates import read_day_month, read_month_day, read_numeric
 from tacit.text.detect.bodies.named_body import NO_NAMES
-from tacit.text.detect.numbers.email import find_emails
+from tacit.text.detect.numbers.forms import find_emails, find_urls
 from tacit.text.detect.numbers.record_number import LABEL, is_shared
-from tacit.text.detect.numbers.url import find_urls
 from tacit.text.detect.times.date import (
     NO_DATES,
     after_score,
@@ -29,8 +28,7 @@ from tacit.text.detect.times.date import (
     is_vision,
     is_weekday,
 )
-from tacit.text.detect.times.day import ORDINAL, find_ordinal_days, find_weekdays
-from tacit.text.detect.times.spoken import find_spoken_dates
+from tacit.text.detect.times.day import ORDINAL, find_ordinal_days, find_spoken_dates, find_weekdays
 from tacit.text.medicine import sounds_medical
 from tacit.text.names import BARRED
 from tacit.text.reading import marks as m

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tacit.text.detect.bodies.organisation import with_age_group
+from tacit.text.detect.bodies.last_word import with_age_group
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.proper import back_proper, forward_proper, is_plain, stops
 from tacit.text.reading import marks as m
