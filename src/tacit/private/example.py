@@ -128,16 +128,17 @@ def run_trial(folder: str | Path, *, timeout: float = 300.0) -> Trial:
 
 def fit_pooled(files: Sequence[Path]) -> dict[str, float]:
     """Fit the pooled file by plain Newton steps, without any protocol."""
-    from tacit.private.party import make_design
+    from tacit.private.party import make_joint, read_table
     from tacit.private.regression.families import local_vector, total_sums
-    from tacit.private.regression.run import term_names
 
     parts = []
     for file in files:
         own, agreed = read_party(file.absolute())
-        parts.append(make_design(own, agreed, file.absolute().parent))
-    design, task = parts[0], agreed.task
-    model = design.pooled([p.columns for p in parts])
+        joint, columns = make_joint(own, agreed, read_table(own, file.absolute().parent))
+        parts.append(columns)
+    task = agreed.task
+    every = {c: np.concatenate([columns[c] for columns in parts]) for c in parts[0]}
+    model = joint.family(every, own.name)
     beta = np.zeros(model.n_parameters)
     for _ in range(100):
         sums = total_sums(model, local_vector(model, beta))
@@ -149,5 +150,4 @@ def fit_pooled(files: Sequence[Path]) -> dict[str, float]:
         beta = beta + step
         if np.abs(step).max() < 1e-12:
             break
-    names = term_names(task.kind, design.coding, design.categories)
-    return dict(zip(names, beta.tolist(), strict=True))
+    return dict(zip(joint.names(), beta.tolist(), strict=True))

@@ -6,10 +6,10 @@ import csv
 import json
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from tacit.private.settings import Agreement, PartySettings, addresses, names_in
 from tacit.release.folders import require_writable
 from tacit.result import Result, format_number
 from tacit.storage.own_folders import note_begun
+
+if TYPE_CHECKING:
+    from tacit.private.regression.questions import JointModel
 
 #: The engine takes one call at a time; parties that run in threads of one process read one after the other.
 READING = threading.Lock()
@@ -96,40 +99,15 @@ def make_task(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRo
     return make_fit(own, agreed, table)
 
 
-@dataclass(frozen=True)
-class Design:
-    """One owner's columns, and how all owners code them."""
-
-    who: str
-    kind: str
-    coding: Any
-    categories: list[str]
-    extra: str | None
-    grid: Any
-    columns: dict[str, Any]
-
-    def model(self, columns: dict[str, Any] | None = None) -> Any:
-        """Return the owner's data under the model."""
-        from tacit.private.regression.run import make_model
-
-        return make_model(
-            self.kind, self.coding, columns or self.columns, self.extra, self.categories, self.grid, self.who,
-        )  # fmt: skip
-
-    def pooled(self, every: Sequence[dict[str, Any]]) -> Any:
-        """Return the data of all owners under the model, as a trial may."""
-        return self.model({c: np.concatenate([own[c] for own in every]) for c in self.columns})
-
-
-def make_design(
-    own: PartySettings, agreed: Agreement, base: Path | None = None, table: Any = None
-) -> Design:
-    """Return the columns that an agreed model takes of an owner's data."""
+def make_joint(
+    own: PartySettings, agreed: Agreement, table: Any
+) -> tuple[JointModel, dict[str, Any]]:
+    """Return the agreed model, and the columns that it takes of an owner's data."""
     from tacit.private.regression.design import columns_of, make_coding, own_levels, parse_formula
+    from tacit.private.regression.questions import JointModel
+    from tacit.private.regression.run import counted_values
 
     task = agreed.task
-    if table is None and base is not None:
-        table = read_table(own, base)
     formula = parse_formula(task.formula)
     extra = task.sizes if task.kind == "logistic" else task.event if task.kind == "cox" else None
     wanted = [formula.response, *formula.columns, *([extra] if extra else [])]
@@ -146,37 +124,31 @@ def make_design(
     coding = make_coding(formula, task.levels, [seen])
     categories = list(task.levels[formula.response]) if task.kind == "multinomial" else []
     grid = np.unique(np.asarray(task.times, np.float64)) if task.times is not None else None
-    return Design(own.name, task.kind, coding, categories, extra, grid, columns)
+    values = counted_values(task.kind, coding, [], task.levels)
+    made = JointModel(task.kind, task.formula, coding, categories, extra, grid, values)
+    return made, columns
 
 
 def make_fit(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRole, Describe]:
     """Return the role of an owner in a joint fit."""
     from tacit.private.regression import run
     from tacit.private.regression.files import check_number
-    from tacit.private.regression.newton import Newton, play_fit
-    from tacit.private.regression.questions import make_question
+    from tacit.private.regression.newton import Newton
     from tacit.private.regression.sums import SumSettings
 
     task, names = agreed.task, names_in_order(agreed)
     warned = check_number(agreed.parties, allow_two_party=task.allow_two_party)
-    design = make_design(own, agreed, table=table)
-    coding, categories, model = design.coding, design.categories, design.model()
-    values = run.counted_values(task.kind, coding, [], task.levels)
-    question = make_question(
-        task.kind, coding, design.columns, design.extra, categories, values, own.name
-    )
+    joint, columns = make_joint(own, agreed, table)
     newton = Newton(task.tol, task.max_iter, task.ridge, firth=task.firth, threshold=task.threshold)
+    play = joint.prepare(columns, own.name)
 
     def make_role(random: Randomness) -> Role[Any]:
         settings = SumSettings(own.name, names, random, task.protocol, drop_outs=task.drop_outs)
-        told = run.describe_run(task.kind, coding, categories)
-        return play_fit(settings, model, newton, told, question)
+        return play(settings, newton)
 
     def describe(played: Played) -> Result:
-        return run.describe(
-            task.kind, task.formula, coding, categories, played.result, played.transcript,
-            task.protocol, names, warned, model, design.grid, judged=task.threshold > 0,
-        )  # fmt: skip
+        found, told, judged = played.result, played.transcript, task.threshold > 0
+        return run.describe(joint, found, told, task.protocol, names, warned, judged=judged)
 
     return make_role, describe
 

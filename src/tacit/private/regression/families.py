@@ -14,7 +14,7 @@ PSD 2006, LNCS 4302, 277-290.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -261,6 +261,15 @@ class Cox:
             np.asarray(x - (deaths[:, None] * mean).sum(0)),
             np.asarray((deaths[:, None, None] * spread).sum(0)),
         )
+
+
+#: The families of plain data, by the name of their model.
+FAMILIES: Mapping[str, type[Family]] = {
+    "linear": Linear,
+    "logistic": Logistic,
+    "poisson": Poisson,
+    "multinomial": Multinomial,
+}
 
 
 def pack_sums(sums: Sums) -> Floats:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import operator
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from tacit.errors import InputError, InvalidParameter, ProtocolError, Slow, near_match
 from tacit.private.parties.wire import Body, Message, decode, encode, take
@@ -26,23 +26,15 @@ from tacit.private.retrieval.scheme import (
     digest_table,
 )
 
-SERVERS: dict[str, type[ServerHalf]] = {
-    "simple": simple.Server,
-    "ko": residuosity.Server,
-    "stern": homomorphic.SternServer,
-    "lipmaa": homomorphic.LipmaaServer,
-    "cms": phi_hiding.CmsServer,
-    "gr": phi_hiding.GrServer,
-    "chor": two_servers.Server,
-}
-CLIENTS: dict[str, type[ClientHalf]] = {
-    "simple": simple.Client,
-    "ko": residuosity.Client,
-    "stern": homomorphic.SternClient,
-    "lipmaa": homomorphic.LipmaaClient,
-    "cms": phi_hiding.CmsClient,
-    "gr": phi_hiding.GrClient,
-    "chor": two_servers.Client,
+#: The server's and the client's half of each scheme.
+HALVES: dict[str, tuple[type[ServerHalf], type[ClientHalf]]] = {
+    "simple": (simple.Server, simple.Client),
+    "ko": (residuosity.Server, residuosity.Client),
+    "stern": (homomorphic.Server, homomorphic.Client),
+    "lipmaa": (homomorphic.LipmaaServer, homomorphic.LipmaaClient),
+    "cms": (phi_hiding.CmsServer, phi_hiding.CmsClient),
+    "gr": (phi_hiding.GrServer, phi_hiding.GrClient),
+    "chor": (two_servers.Server, two_servers.Client),
 }
 #: Bytes from which the study schemes take minutes per query.
 STUDY_LIMIT = 1_000_000
@@ -53,51 +45,55 @@ DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True)
-class Query:
-    """A query, as it goes to the server; the secret that reads its answer stays with the client."""
+class Exchange:
+    """What client and server tell each other about one query."""
 
     version: str
     number: int
     body: Body = field(repr=False)
 
+    #: What it is called, its sender and its receiver.
+    ends: ClassVar[tuple[str, str, str]]
+
     def to_bytes(self) -> bytes:
-        """Return the query as it travels."""
-        return encode(Message(self.version, "client", "server", f"query {self.number}", self.body))
+        """Return it as it travels."""
+        word, sender, receiver = self.ends
+        return encode(Message(self.version, sender, receiver, f"{word} {self.number}", self.body))
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Query:
-        """Read a query that has travelled, or refuse it."""
+    def parts(cls, data: bytes) -> tuple[str, int, Body]:
+        """Read what has travelled, or refuse it."""
         message = decode(data)
-        return cls(message.run, number_of(message.step, "query"), message.body)
+        return message.run, number_of(message.step, cls.ends[0]), message.body
 
     @property
     def n_bits(self) -> int:
-        """Return the bits of the query itself, without its envelope."""
+        """Return the bits of the content itself, without its envelope."""
         return body_bits(self.body)
 
 
 @dataclass(frozen=True)
-class Answer:
+class Query(Exchange):
+    """A query, as it goes to the server; the secret that reads its answer stays with the client."""
+
+    ends = ("query", "client", "server")
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Query:
+        """Read a query that has travelled, or refuse it."""
+        return cls(*cls.parts(data))
+
+
+@dataclass(frozen=True)
+class Answer(Exchange):
     """An answer, as it goes to the client."""
 
-    version: str
-    number: int
-    body: Body = field(repr=False)
-
-    def to_bytes(self) -> bytes:
-        """Return the answer as it travels."""
-        return encode(Message(self.version, "server", "client", f"answer {self.number}", self.body))
+    ends = ("answer", "server", "client")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Answer:
         """Read an answer that has travelled, or refuse it."""
-        message = decode(data)
-        return cls(message.run, number_of(message.step, "answer"), message.body)
-
-    @property
-    def n_bits(self) -> int:
-        """Return the bits of the answer itself, without its envelope."""
-        return body_bits(self.body)
+        return cls(*cls.parts(data))
 
 
 class Server:
@@ -118,7 +114,7 @@ class Server:
     def __init__(
         self, records: Iterable[bytes | str], scheme: str = "simple", **options: Any
     ) -> None:
-        half = pick(SERVERS, scheme)
+        half, _ = pick(scheme)
         table, self.length = pad_records(records)
         size = len(table) * self.length
         if scheme not in ("simple", "chor") and size > STUDY_LIMIT:
@@ -169,7 +165,7 @@ class Client:
     def __init__(self, parameters: Parameters, **options: Any) -> None:
         self.parameters = parameters
         try:
-            self.half = pick(CLIENTS, parameters.scheme)(parameters, **options)
+            self.half = pick(parameters.scheme)[1](parameters, **options)
         except TypeError as error:
             raise InvalidParameter(f"scheme {parameters.scheme!r}: {option_fault(error)}") from None
         self._digests = take(parameters.public, DIGESTS, bytes, (DIGEST_BYTES * parameters.n,))
@@ -220,12 +216,12 @@ def digest_record(index: int, record: bytes) -> bytes:
     ]
 
 
-def pick(halves: Mapping[str, type[Any]], scheme: str) -> type[Any]:
-    """Return the half of a scheme."""
-    if scheme not in halves:
-        hint = near_match(scheme, halves) or f"Schemes: {', '.join(halves)}."
+def pick(scheme: str) -> tuple[type[ServerHalf], type[ClientHalf]]:
+    """Return the halves of a scheme."""
+    if scheme not in HALVES:
+        hint = near_match(scheme, HALVES) or f"Schemes: {', '.join(HALVES)}."
         raise InvalidParameter(f"there is no scheme {scheme!r}. {hint}")
-    return halves[scheme]
+    return HALVES[scheme]
 
 
 def pad_records(records: Iterable[bytes | str]) -> tuple[Sequence[bytes], int]:

@@ -20,7 +20,7 @@ import hashlib
 import math
 import secrets
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -80,8 +80,6 @@ def choose_shape(n: int, length: int) -> tuple[int, int]:
 class Server(ServerHalf):
     """Holds the table as a matrix of bytes, and the hint."""
 
-    name: ClassVar[str] = "simple"
-
     def __init__(self, table: Sequence[bytes], length: int, *, seed: bytes | None = None) -> None:
         self.deep, self.columns = choose_shape(len(table), length)
         joined = np.frombuffer(b"".join(table), np.uint8).reshape(len(table), length)
@@ -114,8 +112,6 @@ class Server(ServerHalf):
 
 class Client(ClientHalf):
     """Makes queries with fresh secrets and errors of the operating system."""
-
-    name: ClassVar[str] = "simple"
 
     def __init__(self, parameters: Parameters) -> None:
         public = parameters.public

@@ -142,6 +142,10 @@ class Page:
         """Return True for an apostrophe at token i with an s after it."""
         return self.low(i) in ("'", "’") and self.low(i + 1) == "s"
 
+    def is_letter(self, i: int) -> bool:
+        """Return True for one letter."""
+        return 0 <= i < self.size and len(self.infos[i].low) == 1 and self.infos[i].shape in "Il"
+
     def marked(self, start: int, stop: int, marks: int) -> bool:
         """Return True when one of the tokens from start up to, without, stop carries one of the marks."""
         return any(self.marks(k) & marks for k in range(start, stop))

@@ -14,6 +14,13 @@ from tacit.text.reading.words import cues
 
 
 HOSPITAL = cues("hospital")
+#: Weak words that name no hospital after another.
+UNTAILED = frozenset(("laboratory", "pharmacy", "lab", "labs"))
+
+
+def is_titled(page: Page, i: int) -> bool:
+    """Return True for a word with a capital letter, or where capitals tell nothing."""
+    return page.capital(i) or page.plain_case(i)
 
 
 @detector("hospital", m.HOSPITAL)
@@ -22,54 +29,32 @@ def find_hospitals(page: Page, i: int) -> Iterator[Candidate]:
     info = page.infos[i]
     if not page.capital(i) and not page.plain_case(i):
         return
-    if (
-        (
-            page.low(i + 1) in HOSPITAL.tails
-            or page.low(i + 1) in HOSPITAL.weak - {"laboratory", "pharmacy", "lab", "labs"}
-        )
-        and page.together(i, i + 1)
-        and (page.capital(i + 1) or page.plain_case(i + 1))
-    ):
+    tails = page.low(i + 1) in HOSPITAL.tails or page.low(i + 1) in HOSPITAL.weak - UNTAILED
+    if tails and page.together(i, i + 1) and is_titled(page, i + 1):
         return
     end = i + 1
-    while (
-        page.low(end) in HOSPITAL.tails
-        and page.together(i, end)
-        and (page.capital(end) or page.plain_case(end))
-    ):
+    while page.low(end) in HOSPITAL.tails and page.together(i, end) and is_titled(page, end):
         end += 1
     if page.low(end) in HOSPITAL.measures and page.together(i, end):
         return
     start = back_proper(page, i)
-    if (
-        page.pack.hospital_ends
-        and page.together(i, i + 1)
-        and page.infos[i + 1].shape in "CM"
-        and not is_specific(page, start, i)
-    ):
+    after = page.near(i, i + 1)
+    compound = page.pack.hospital_ends and after is not None and after.shape in "CM"
+    if compound and not is_specific(page, start, i):
         after = forward_proper(page, i + 1, 3)
         if after > i + 1 and is_specific(page, i + 1, after):
             yield cut(page, i, after, "hospital", 0.85, "hospital")
             return
     evidence = 0.9
-    if (
-        page.low(end) in ("of", "for", "at")
-        and end + 1 < page.size
-        and page.capital(end + 1)
-        and not page.plain_case(end + 1)
-        and info.low not in ("surgery", "medical")
-    ):
+    leads = page.low(end) in ("of", "for", "at") and info.low not in ("surgery", "medical")
+    if leads and end + 1 < page.size and page.capital(end + 1) and not page.plain_case(end + 1):
         after = forward_proper(page, end + 1)
         if after > end + 1 and is_specific(page, end + 1, after):
             yield cut(page, start, after, "hospital", 0.85, "hospital")
             return
-    if not is_specific(page, start, i) and not (
-        len(info.low) > 9
-        and info.low not in HOSPITAL.weak
-        and page.pack.hospital_ends
-        and info.low.endswith(page.pack.hospital_ends)
-        and start < i
-    ):
+    whole = len(info.low) > 9 and info.low not in HOSPITAL.weak and start < i
+    whole = whole and info.low.endswith(page.pack.hospital_ends or ("\0",))
+    if not is_specific(page, start, i) and not whole:
         return
     if info.low in HOSPITAL.weak and end == i + 1 and info.low not in HOSPITAL.alone:
         return
@@ -120,11 +105,8 @@ def find_companies(page: Page, i: int) -> Iterator[Candidate]:
     """Words of a name before Corp, Inc, Ltd, & Sons, Works."""
     info = page.infos[i]
     strong = info.low in EMPLOYER.strong
-    if (
-        page.marks(i + 1) & m.COMPANY
-        and page.together(i, i + 1)
-        and (page.capital(i + 1) or page.plain_case(i))
-    ):
+    longer = page.marks(i + 1) & m.COMPANY and page.together(i, i + 1)
+    if longer and (page.capital(i + 1) or page.plain_case(i)):
         return
     if not page.capital(i) and not (strong or page.plain_case(i)):
         return
@@ -150,11 +132,8 @@ def find_companies(page: Page, i: int) -> Iterator[Candidate]:
 
 def cooperative(page: Page, i: int) -> Iterator[Candidate]:
     """Yield the Co-op, with the words of its name."""
-    if (
-        page.infos[i].shape != "C"
-        or page.low(i + 2) not in ("op", "operative")
-        or not page.joined(i)
-    ):
+    named = page.low(i + 2) in ("op", "operative") and page.joined(i)
+    if page.infos[i].shape != "C" or not named:
         return
     if page.low(i - 1) in ("the", "at", "from") or back_proper(page, i, 3) < i:
         yield cut(page, back_proper(page, i, 3), i + 3, "employer", 0.82, "company")
@@ -203,13 +182,9 @@ def find_employers(page: Page, i: int) -> Iterator[Candidate]:
             yield cut(page, j, end, "employer", 0.82, "employer")
     elif page.plain_case(j):
         end = j
-        while (
-            end < page.size
-            and end < j + 4
-            and page.together(j, end)
-            and page.infos[end].shape in "lU"
-            and not page.marks(end) & (m.STOP | m.PREPOSITION)
-        ):
+        while end < j + 4 and page.together(j, end) and page.infos[end].shape in "lU":
+            if page.marks(end) & (m.STOP | m.PREPOSITION):
+                break
             end += 1
         known = any(
             page.marks(k) & (m.COMPANY | m.HOSPITAL | m.CLUB) for k in range(j, end)
@@ -228,19 +203,11 @@ ORGANISATION = cues("organisation")
 def find_organisations(page: Page, i: int) -> Iterator[Candidate]:
     """Words of a name before team, school, parish, band, club."""
     info = page.infos[i]
-    if (
-        page.marks(i + 1) & m.CLUB
-        and page.together(i, i + 1)
-        and (page.capital(i + 1) or not page.capital(i))
-    ):
+    longer = page.marks(i + 1) & m.CLUB and page.together(i, i + 1)
+    if longer and (page.capital(i + 1) or not page.capital(i)):
         return
-    if (
-        info.low in ORGANISATION.of
-        and page.low(i + 1) == "of"
-        and page.capital(i)
-        and i + 2 < page.size
-        and page.capital(i + 2)
-    ):
+    placed = info.low in ORGANISATION.of and page.low(i + 1) == "of" and page.capital(i)
+    if placed and i + 2 < page.size and page.capital(i + 2):
         end = forward_proper(page, i + 2)
         if end > i + 2 and is_specific(page, i + 2, end):
             yield cut(page, back_proper(page, i, 3), end, "organisation", 0.85, "organisation")
@@ -250,13 +217,9 @@ def find_organisations(page: Page, i: int) -> Iterator[Candidate]:
     if info.low in ORGANISATION.levels and page.together(i, i + 1) and is_noun(page, i + 1):
         return
     start = back_proper(page, i, 5)
-    if (
-        page.low(i + 1) == ","
-        and page.marks(i + 2) & m.SUFFIX
-        and page.infos[min(i + 2, page.size - 1)].shape == "U"
-    ) or (
-        page.low(i + 1) == "," and page.low(i + 3) == "." and page.low(i + 2) in ("m", "r", "ph")
-    ):
+    degree = page.marks(i + 2) & m.SUFFIX and page.infos[min(i + 2, page.size - 1)].shape == "U"
+    dotted = page.low(i + 3) == "." and page.low(i + 2) in ("m", "r", "ph")
+    if page.low(i + 1) == "," and (degree or dotted):
         return
     if all(page.infos[k].shape in "pI" for k in range(start, i)):
         return
@@ -294,11 +257,8 @@ def find_universities(page: Page, i: int) -> Iterator[Candidate]:
 @detector("board", m.mark("board"), languages=("en",))
 def find_boards(page: Page, i: int) -> Iterator[Candidate]:
     """Find a board, bureau or commission with a name: Ashmere Board of Parole."""
-    if (
-        page.low(i + 1) != "of"
-        or not page.together(i, i + 2)
-        or page.infos[i + 2].shape not in "CMU"
-    ):
+    other = page.near(i, i + 2)
+    if page.low(i + 1) != "of" or other is None or other.shape not in "CMU":
         return
     info, start = page.infos[i + 2], begin_board(page, i)
     if info.medical or info.marks & (m.MEDICAL | m.STOP) or info.low in ("health", "nursing"):

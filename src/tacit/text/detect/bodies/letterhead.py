@@ -104,11 +104,8 @@ def weigh_line(page: Page, start: int, end: int) -> float:
         return 0.0
     if any(page.low(k) in CUES.forms for k in range(start, last)):
         return 0.0
-    if (
-        page.low(start + 1) in CUES.links
-        and page.infos[start].common >= 11
-        and not page.marks(start) & HEADS
-    ):
+    linked = page.low(start + 1) in CUES.links and page.infos[start].common >= 11
+    if linked and not page.marks(start) & HEADS:
         # Results of Wexley Diagnostics
         return 0.0
     tells = told(page, start, last)
@@ -116,10 +113,8 @@ def weigh_line(page: Page, start: int, end: int) -> float:
         return 0.0
     if any(page.infos[k].shape in "CM" for k in range(start, end)):
         return 0.86 if tells == 2 else 0.82 if tells and last - start > 1 else 0.0
-    if any(
-        page.marks(k) & (m.PREPOSITION | m.STOP) and page.low(k) not in PROPER.inner
-        for k in range(start, last)
-    ):
+    small = (k for k in range(start, last) if page.marks(k) & (m.PREPOSITION | m.STOP))
+    if any(page.low(k) not in PROPER.inner for k in small):
         return 0.0
     if tells == 2 and is_named(page, start, last):
         return 0.84

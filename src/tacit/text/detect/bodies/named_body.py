@@ -93,12 +93,8 @@ def begin_body(page: Page, i: int) -> int:
     start = back_proper(page, i, 4)
     while start < i and (page.low(start) in CUES.sorts or page.infos[start].shape == "p"):
         start += 1
-    if (
-        page.starts_sentence(start)
-        and page.infos[start].common >= 11
-        and page.low(start + 1) in ("of", "for", "and", "the")
-        and start + 2 < i
-    ):
+    led = page.low(start + 1) in ("of", "for", "and", "the") and start + 2 < i
+    if led and page.starts_sentence(start) and page.infos[start].common >= 11:
         # Results of Wexley Diagnostics
         start += 2
     return start
@@ -196,10 +192,9 @@ def find_affiliations(page: Page, i: int) -> Iterator[Candidate]:
         linked = linked or j == i + 1
     if not linked or not page.together(i, j) or page.lines[j] in page.caps_lines:
         return
-    if page.infos[j].shape not in "CM" or (
-        page.marks(j) & (m.TITLE | m.STOP | m.MONTH | m.WEEKDAY)
-        and page.low(j) not in CUES.first_words
-    ):
+    barred = page.marks(j) & (m.TITLE | m.STOP | m.MONTH | m.WEEKDAY)
+    barred = barred and page.low(j) not in CUES.first_words
+    if page.infos[j].shape not in "CM" or barred:
         return
     end = forward_proper(page, j + 1 if page.low(j) in CUES.first_words else j, 4)
     first = page.infos[j]
@@ -214,11 +209,8 @@ def find_affiliations(page: Page, i: int) -> Iterator[Candidate]:
 
 def ends_medical(page: Page, end: int) -> bool:
     """Return True when medicine follows or ends the words: training in Bobath technique."""
-    return bool(
-        page.marks(end) & m.HEAD
-        or page.low(end) in HOSPITAL.measures
-        or page.infos[end - 1].medical
-    )
+    medicine = page.low(end) in HOSPITAL.measures or page.infos[end - 1].medical
+    return medicine or bool(page.marks(end) & m.HEAD)
 
 
 @detector("saint", m.SAINT | HOLY, languages=("en",))
@@ -243,11 +235,12 @@ def find_saints(page: Page, i: int) -> Iterator[Candidate]:
         if page.low(k) not in ("'", "’") or page.low(k + 1) != "s" or not page.joined(k):
             return
         after = page.word_at(k + 2)
+        barred = m.STOP | m.PREPOSITION | m.CLUB | m.ACTS | m.HOSPITAL
         if (
             after is not None
             and page.together(i, k + 2)
             and after.shape == "l"
-            and not after.marks & (m.STOP | m.PREPOSITION | m.CLUB | m.ACTS | m.HOSPITAL)
+            and not after.marks & barred
         ):
             return
         yield cut(page, i, k + 2, "organisation", 0.65 if plain else 0.85, "saint")
@@ -279,11 +272,8 @@ def find_named_wards(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, start, i + 1, "hospital", 0.84, "named ward")
         return
     j = i + 2 if page.low(i + 1) in (":", "=") else i + 1
-    if (
-        not page.together(i, j)
-        or page.infos[j].shape not in "CM"
-        or page.starts[j] - page.ends[i] > 8
-    ):
+    info = page.near(i, j)
+    if info is None or info.shape not in "CM" or page.starts[j] - page.ends[i] > 8:
         return
     info = page.infos[j]
     if info.low in NO_NAMES or info.medical or info.marks & (m.STOP | m.TITLE | m.HEADER | m.ROLE):
@@ -307,11 +297,8 @@ def find_body_fields(page: Page, i: int) -> Iterator[Candidate]:
         return
     j += 1
     info = page.infos[j]
-    if (
-        info.shape not in "CM"
-        or info.medical
-        or info.marks & (m.STOP | m.TITLE | m.MONTH | m.WEEKDAY)
-    ):
+    barred = m.STOP | m.TITLE | m.MONTH | m.WEEKDAY
+    if info.shape not in "CM" or info.medical or info.marks & barred:
         return
     end = forward_proper(page, j, 5)
     tells = told(page, j, end) if end > j else 0

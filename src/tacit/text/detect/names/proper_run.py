@@ -60,12 +60,7 @@ def is_part(page: Page, i: int, barred: int = NOT_PART) -> bool:
 
 def continues(page: Page, i: int) -> bool:
     """Return True when the word before belongs to the same name."""
-    return (
-        i > 0
-        and page.lines[i] == page.lines[i - 1]
-        and page.gap(i - 1) == 1
-        and is_part(page, i - 1)
-    )
+    return page.together(i - 1, i) and page.gap(i - 1) == 1 and is_part(page, i - 1)
 
 
 def reach(page: Page, i: int) -> tuple[int, int]:

@@ -48,14 +48,8 @@ def spelt_from(page: Page, i: int) -> Iterator[Candidate]:
 
 def is_next_letter(page: Page, j: int) -> bool:
     """Return True for a hyphen at j and one letter after it."""
-    return (
-        j + 1 < page.size
-        and page.low(j) in SIGNS
-        and page.joined(j - 1)
-        and page.joined(j)
-        and len(page.low(j + 1)) == 1
-        and page.infos[j + 1].shape in "Il"
-    )
+    hyphen = page.low(j) in SIGNS and page.joined(j - 1) and page.joined(j)
+    return hyphen and page.is_letter(j + 1)
 
 
 # -- C1ifford, Bamgb0se ----------------------------------------------------------------------------
@@ -73,11 +67,9 @@ def find_misread(page: Page, i: int) -> Iterator[Candidate]:
     if not i or page.ends[i - 1] != page.starts[i] or not page.joined(i) or not is_part(page, i):
         return
     start, end = word_bounds(page, i)
-    if (
-        end - start < 2
-        or first_digit(page, start, end) != i
-        or page.infos[start].shape not in "CUIM"
-    ):
+    if end - start < 2 or first_digit(page, start, end) != i:
+        return
+    if page.infos[start].shape not in "CUIM":
         return
     text = page.text[page.starts[start] : page.ends[end - 1]]
     if sum(c.isalpha() for c in text) < 4 or any(c.isupper() for c in text[1:]):
@@ -127,10 +119,7 @@ def misread_evidence(page: Page, start: int, readings: list[Word]) -> float:
         k -= 1
     if page.together(k, start) and page.marks(k) & (m.TITLE | m.RELATION):
         return 0.92
-    if (
-        page.together(start - 3, start)
-        and page.infos[start - 2].shape == "d"
-        and page.joined(start - 2)
-    ):
+    numbered = page.infos[start - 2].shape == "d" and page.joined(start - 2)
+    if page.together(start - 3, start) and numbered:
         return 0.85
     return 0.82 if any(w.first >= 8 or w.last >= 9 for w in readings) else 0.5

@@ -20,6 +20,8 @@ from tacit.text.reading.words import cues, words
 COLUMNS = cues("columns")
 
 
+#: Marks of words with which no cell of a name begins.
+NO_CELL = BARRED | m.MEDICAL | m.EPONYM | m.PLACE
 #: Cells are divided by bars, tabs or wide gaps; two lines in a row that hold such, or more, are a table.
 GAP = re.compile(r" *\| *| {2,}|\t+ *")
 #: Characters of a row, and columns of a table, at most.
@@ -142,14 +144,9 @@ def holds_names(page: Page, cells: list[Cell]) -> bool:
     for cell in cells:
         j = bisect_left(page.starts, cell.start)
         info = page.word_at(j)
-        if (
-            info is not None
-            and page.capital(j)
-            and info.marks & m.NAMED
-            and not info.marks & (BARRED | m.MEDICAL | m.EPONYM | m.PLACE)
-            and info.index >= 5
-            and max(info.first, info.last) >= 9
-        ):
+        if info is None or not page.capital(j) or info.marks & NO_CELL:
+            continue
+        if info.marks & m.NAMED and info.index >= 5 and max(info.first, info.last) >= 9:
             sure += 1
     return sure >= 2 and sure * 5 >= len(cells) * 2
 
@@ -320,10 +317,8 @@ def speaks_again(page: Page, j: int, end: int) -> bool:
     start, stop = page.starts[j], page.ends[end - 1]
     label = "\n" + page.text[start:stop] + ":"
     text = page.text
-    return (
-        text.find(label, stop, stop + TALK) >= 0
-        or text.find(label, max(0, start - TALK), start) >= 0
-    )
+    earlier = text.find(label, max(0, start - TALK), start) >= 0
+    return earlier or text.find(label, stop, stop + TALK) >= 0
 
 
 def could_be_speech(page: Page, i: int) -> bool:
