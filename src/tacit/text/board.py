@@ -186,17 +186,18 @@ def weigh_alone(page: Page, c: Candidate, words: dict[int, float]) -> Span:
     return Span(c.start, c.end, c.kind, round(certainty, 4), c.source)
 
 
+def trust(c: Candidate) -> tuple[bool, float]:
+    """Return how much a candidate is believed: a rule that sees the same words gives the voter's span its name."""
+    return c.source != "crf", c.evidence
+
+
 def weigh(page: Page, group: list[Candidate], words: dict[int, float]) -> list[Span]:
     """Return the distinct spans of a group with their certainties, best first; those of their words go into ``words``."""
     names = [c for c in group if c.kind in NAMES]
     strongest: dict[tuple[int, int, str], Candidate] = {}
     for c in group:
-        # A rule that sees the same words gives the voter's span its name.
         known = strongest.get((c.start, c.end, c.kind))
-        if known is None or (c.source != "crf", c.evidence) > (
-            known.source != "crf",
-            known.evidence,
-        ):
+        if known is None or trust(c) > trust(known):
             strongest[c.start, c.end, c.kind] = c
     spans = []
     for c in strongest.values():
@@ -232,11 +233,8 @@ def name_certainty(
     i = bisect_left(page.starts, c.start)
     seen = False
     while i < page.size and page.starts[i] < c.end:
-        if (
-            page.infos[i].shape in "lCUM"
-            and len(page.infos[i].low) > 1
-            and not page.marks(i) & m.PARTICLE
-        ):
+        info = page.infos[i]
+        if info.shape in "lCUM" and len(info.low) > 1 and not info.marks & m.PARTICLE:
             if i not in words:
                 words[i] = word_certainty(page, i, names)
             lowest = min(lowest, words[i])

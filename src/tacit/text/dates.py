@@ -69,12 +69,9 @@ def near_month(low: str, names: tuple[str, ...]) -> int:
     if not 5 <= len(low) <= 10:
         return 0
     for number, name in enumerate(names, start=1):
-        if (
-            len(name) > 4
-            and name[0].lower() == low[0]
-            and OSA.distance(low, name.lower(), score_cutoff=1) <= 1
-            and low not in NO_MONTHS
-        ):
+        if len(name) < 5 or name[0].lower() != low[0] or low in NO_MONTHS:
+            continue
+        if OSA.distance(low, name.lower(), score_cutoff=1) <= 1:
             return number
     return 0
 
@@ -185,13 +182,8 @@ def read_day_month(text: str, at: int, pack: Pack) -> Written | None:
     month = pack.months.get(found[3].lower(), 0) or near_month(found[3].lower(), pack.month_names)
     if not month or not 1 <= int(found[1]) <= 31:
         return None
-    if (
-        found[3].islower()
-        and found[3] in ("may", "march", "mar", "sun")
-        and not found[4]
-        and "of" not in found[0]
-        and not text[at - 1 : at].isspace()
-    ):
+    word = found[3] in ("may", "march", "mar", "sun") and "of" not in found[0]
+    if word and not found[4] and not text[at - 1 : at].isspace():
         return None
     end, year = with_year(found, 4)
     return Written(end, int(found[1]), month, full_year(year), "text", year)

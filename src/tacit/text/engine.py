@@ -80,12 +80,8 @@ class Found:
 def find_spans(text: str, settings: Settings, record: Mapping[str, Any] | None = None) -> Found:
     """Find what identifies people in a text; fields of a known record are searched in it too."""
     parts = parts_of(text)
-    return join_parts(
-        text,
-        parts,
-        (find_in_part(text[p.start : p.end], settings, record) for p in parts),
-        settings,
-    )
+    founds = (find_in_part(text[p.start : p.end], settings, record) for p in parts)
+    return join_parts(text, parts, founds, settings)
 
 
 @dataclass(frozen=True)
@@ -130,11 +126,8 @@ def join_parts(
         spans = without_overlaps(spans)
         uncertain = [s for s in uncertain if not covered(s, spans)]
     knowledge = load_lexicon(settings.language, settings.lists).knowledge
-    return Found(
-        tuple(link_entities(text, knowledge, spans)),
-        tuple(uncertain),
-        find_warnings(text, spans, uncertain),
-    )
+    linked = link_entities(text, knowledge, spans)
+    return Found(tuple(linked), tuple(uncertain), find_warnings(text, spans, uncertain))
 
 
 def moved(span: Span, by: int) -> Span:

@@ -136,13 +136,8 @@ def score_document(
     for g in document.gold:
         golden[g.start : g.end] = b"\x01" * (g.end - g.start)
     scored = tuple(
-        SpanScore(
-            g.kind,
-            g.entity.partition(" ")[0] or "none",
-            g.source or "plain",
-            is_found(text, g, covered),
-        )
-        for g in document.gold
+        SpanScore(g.kind, g.entity.partition(" ")[0] or "none", g.source or "plain", hit)
+        for g, hit in ((g, is_found(text, g, covered)) for g in document.gold)
     )
     violated = sum(
         any(covered[i] and text[i].isalnum() for i in range(k.start, k.end)) for k in document.keep

@@ -142,11 +142,8 @@ class Memory:
         for form in related_forms(page.lexicon.knowledge, part):
             for i in self.places.get(form, ()):
                 info = page.infos[i]
-                if (
-                    page.capital(i)
-                    and not (page.starts_sentence(i) and info.common >= 13)
-                    and not info.marks & m.STOP
-                ):
+                ordinary = page.starts_sentence(i) and info.common >= 13
+                if page.capital(i) and not ordinary and not info.marks & m.STOP:
                     found.append(cut(page, i, i + 1, "nickname", 0.8, "diminutive"))
                 elif not page.capital(i) and page.plain_case(i) and info.index >= 6:
                     found.append(cut(page, i, i + 1, "nickname", 0.7, "diminutive"))
@@ -154,12 +151,14 @@ class Memory:
         if word.first >= 6 and len(part) > 3:
             for short in self.clipped().get(part[:3], ()):
                 if short != part and len(short) <= len(part) and is_clipped(short, part):
-                    found.extend(
-                        cut(page, i, i + 1, "nickname", 0.82, "diminutive")
-                        for i in self.places[short]
-                        if page.capital(i) or page.plain_case(i)
-                    )
+                    found.extend(self.telling(short, "nickname", 0.82, "diminutive"))
         return found
+
+    def telling(self, word: str, kind: str, evidence: float, source: str) -> list[Candidate]:
+        """Return the places of a word where it is written as a name."""
+        page, places = self.page, self.places[word]
+        named = (i for i in places if page.capital(i) or page.plain_case(i))
+        return [cut(page, i, i + 1, kind, evidence, source) for i in named]
 
     def clipped(self) -> dict[str, list[str]]:
         """Return words that may be names cut short, by their first three letters."""
@@ -168,12 +167,9 @@ class Memory:
             infos = self.page.infos
             for word, places in self.places.items():
                 info = infos[places[0]]
-                if (
-                    3 <= len(word) <= 7
-                    and (info.common < 9 or info.index >= 3)
-                    and not info.medical
-                    and not info.marks & (BARRED | m.MEDICAL | m.EPONYM | m.PLACE)
-                ):
+                named = info.common < 9 or info.index >= 3
+                barred = BARRED | m.MEDICAL | m.EPONYM | m.PLACE
+                if 3 <= len(word) <= 7 and named and not info.medical and not info.marks & barred:
                     self.clips[word[:3]].append(word)
         return self.clips
 
@@ -181,7 +177,6 @@ class Memory:
         """Return places of words within one letter of a name, two for long names."""
         if len(part) < 4:
             return []
-        page = self.page
         found: list[Candidate] = []
         limit = 2 if len(part) >= 8 else 1
         words = self.strange_words().get(part[0], ())
@@ -192,11 +187,7 @@ class Memory:
             if abs(len(word) - len(part)) <= limit and word != part and word not in self.known:
                 far = OSA.distance(word, part, score_cutoff=limit)
                 if far <= limit:
-                    found.extend(
-                        cut(page, i, i + 1, "name", 0.75, "misspelling")
-                        for i in self.places[word]
-                        if page.capital(i) or page.plain_case(i)
-                    )
+                    found.extend(self.telling(word, "name", 0.75, "misspelling"))
         return found
 
     def strange_words(self) -> dict[str, list[str]]:
@@ -206,12 +197,8 @@ class Memory:
             infos = self.page.infos
             for count, (word, places) in enumerate(self.places.items()):
                 info = infos[places[0]]
-                if (
-                    len(word) > 3
-                    and not info.common
-                    and not info.medical
-                    and not info.marks & (BARRED | m.MEDICAL)
-                ):
+                strange = not info.common and not info.medical
+                if len(word) > 3 and strange and not info.marks & (BARRED | m.MEDICAL):
                     self.strange[word[0]].append(word)
                 if count > MOST_WORDS:
                     break

@@ -64,13 +64,10 @@ def word_end(page: Page, i: int) -> int:
         sign, part = page.infos[j].low, page.infos[j + 1]
         if part.shape in "dp":
             break
-        if (
-            sign in HYPHENS
-            and (part.shape != "l" or page.plain_case(i) or not part.common)
-            and not part.marks & m.MEDICAL
-        ) or (
-            sign in APOSTROPHES and len(part.low) > 2 and page.ends[j - 1] - page.starts[j - 1] <= 2
-        ):
+        hyphen = sign in HYPHENS and not part.marks & m.MEDICAL
+        goes_on = part.shape != "l" or page.plain_case(i) or not part.common
+        short = len(part.low) > 2 and page.ends[j - 1] - page.starts[j - 1] <= 2
+        if (hyphen and goes_on) or (sign in APOSTROPHES and short):
             j += 2
         else:
             break
@@ -82,13 +79,8 @@ def is_initial(page: Page, i: int, cued: bool) -> bool:
     info = page.infos[i]
     if info.shape == "I":
         return info.low != "i" or page.low(i + 1) == "."
-    return bool(
-        cued
-        and page.plain_case(i)
-        and len(info.low) == 1
-        and info.shape == "l"
-        and page.low(i + 1) == "."
-    )
+    small = cued and page.plain_case(i) and len(info.low) == 1 and info.shape == "l"
+    return small and page.low(i + 1) == "."
 
 
 def skip_marked(page: Page, i: int, j: int, marks: int = m.TITLE) -> int:
@@ -114,11 +106,8 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
             continue
         if is_initial(page, j, cued) and initials < 3:
             after = page.skip_dot(j + 1)
-            if (
-                words == 0
-                and not follows_name(page, after, cued)
-                and not (strong and after < page.size and page.infos[after].last >= 8)
-            ):
+            surname = strong and after < page.size and page.infos[after].last >= 8
+            if words == 0 and not surname and not follows_name(page, after, cued):
                 break
             initials += 1
             j = after
@@ -131,15 +120,10 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
         if info.low in ("an", "na") and page.low(j - 1) in ("mac", "nic", "mhic", "ó") and j > i:
             j += 1
             continue
-        if not (
-            could_be_name(
-                page, j, cued and (words == 0 or not page.plain_case(j) or not info.common)
-            )
-            or (words == 0 and strong and info.shape in "CM" and not info.marks & m.STOP)
-            or (words == 0 and strong and is_plain_surname(page, j))
-            or (words == 0 and initials and strong and info.shape == "C" and info.last >= 8)
-            or (words == 1 and page.plain_case(j) and is_surname(page, i, j))
-        ):
+        plainly = cued and (words == 0 or not page.plain_case(j) or not info.common)
+        ruled = words == 0 and strong and is_believed(page, j, initials)
+        listed = words == 1 and page.plain_case(j) and is_surname(page, i, j)
+        if not (ruled or listed or could_be_name(page, j, plainly)):
             break
         if words and (
             (len(info.low) < 4 and info.marks & m.MEDICAL) or is_degree_like(page, i, info)
@@ -153,13 +137,19 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
             break
         j = word_end(page, j)
         words += 1
-    while (
-        j > i
-        and page.infos[j - 1].low in (".", "-")
-        and not (j >= 2 and page.infos[j - 2].shape == "I")
-    ):
+    while j > i and page.infos[j - 1].low in (".", "-"):
+        if j >= 2 and page.infos[j - 2].shape == "I":
+            break
         j -= 1
     return j if words else (j if initials >= 2 and cued else i)
+
+
+def is_believed(page: Page, j: int, initials: int) -> bool:
+    """Return True for the first word after a strong cue that is taken for a name whatever it is."""
+    info = page.infos[j]
+    if info.shape in "CM" and not info.marks & m.STOP:
+        return True
+    return is_plain_surname(page, j) or (initials > 0 and info.shape == "C" and info.last >= 8)
 
 
 def is_degree_like(page: Page, i: int, info: Word) -> bool:
@@ -184,27 +174,19 @@ def goes_on(page: Page, j: int) -> bool:
 
 def has_apostrophe(page: Page, j: int) -> bool:
     """Return True for O'Brien and D'Souza, whose first letter stands alone."""
-    return (
-        len(page.low(j)) == 1
-        and page.infos[j].shape in "Il"
-        and page.low(j + 1) in APOSTROPHES
-        and page.joined(j)
-        and page.joined(j + 1)
-        and len(page.low(j + 2)) > 2
-        and page.infos[j].low in "odlm"
-        and (page.capital(j + 2) or page.plain_case(j))
-    )
+    info = page.infos[j]
+    if len(info.low) != 1 or info.shape not in "Il" or info.low not in "odlm":
+        return False
+    if page.low(j + 1) not in APOSTROPHES or not (page.joined(j) and page.joined(j + 1)):
+        return False
+    return len(page.low(j + 2)) > 2 and (page.capital(j + 2) or page.plain_case(j))
 
 
 def is_surname(page: Page, i: int, j: int) -> bool:
     """Return True for an ordinary word that is a surname after a first name, where capitals tell nothing."""
     info = page.infos[j]
-    return (
-        page.infos[i].first >= 10
-        and info.last >= 10
-        and info.index >= 3
-        and not info.marks & BARRED
-    )
+    listed = page.infos[i].first >= 10 and info.last >= 10 and info.index >= 3
+    return listed and not info.marks & BARRED
 
 
 def follows_name(page: Page, j: int, cued: bool) -> bool:
@@ -254,12 +236,8 @@ def take_back(page: Page, j: int, *, cued: bool, most: int = 4, strong: bool = F
                 break
             i = k
             continue
-        if (
-            info.marks & m.PARTICLE
-            and words
-            and info.shape == "l"
-            and info.low not in ("of", "e", "y", "do", "st")
-        ):
+        small = info.shape == "l" and info.low not in ("of", "e", "y", "do", "st")
+        if info.marks & m.PARTICLE and words and small:
             i = k
             continue
         believed = (

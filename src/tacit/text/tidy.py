@@ -110,11 +110,8 @@ def needs_no_tidying(page: Page, span: Span) -> bool:
     if span.kind == "phone":
         return len(part) > 9 and part[0] in PHONE_STARTS and "  " not in part and "\n" not in part
     if span.kind == "id":
-        return (
-            len(part) > 4
-            and part.isdecimal()
-            and not is_shared(page, bisect_left(page.starts, span.start))
-        )
+        first = bisect_left(page.starts, span.start)
+        return len(part) > 4 and part.isdecimal() and not is_shared(page, first)
     return False
 
 
@@ -131,11 +128,8 @@ def belongs(page: Page, span: Span, other: Span) -> bool:
     if page.text[left.end : right.start] not in NARROW:
         return False
     part = page.text[span.start : span.end]
-    return (
-        span.kind in WORDY
-        or not any(c.isdecimal() for c in part)
-        or (other.kind in WORDY and any(c.isalpha() for c in part))
-    )
+    letters, digits = any(map(str.isalpha, part)), any(map(str.isdecimal, part))
+    return span.kind in WORDY or not digits or (other.kind in WORDY and letters)
 
 
 def tidy_span(page: Page, span: Span) -> list[Span]:
@@ -180,13 +174,9 @@ def tidy_date(page: Page, span: Span) -> Iterator[Span]:
         if page.starts[i] < at:
             continue
         marks = page.marks(i)
-        found = [
-            c
-            for on, find in DATES
-            if on & marks
-            for c in find(page, i)
-            if c.start >= at and c.evidence >= LEAST
-        ]
+        readers = (find for on, find in DATES if on & marks)
+        found = [c for find in readers for c in find(page, i) if c.start >= at]
+        found = [c for c in found if c.evidence >= LEAST]
         if not found:
             continue
         start, end = min(c.start for c in found), max(c.end for c in found)
@@ -222,18 +212,23 @@ def salvage(page: Page, span: Span, start: int, end: int) -> Iterator[Span]:
         info = page.infos[k]
         if info.shape == "d" and len(info.low) >= LONG:
             yield replace(span, start=page.starts[k], end=page.ends[k], kind="id")
-        elif (
-            info.shape in "CM" and page.marks(k - 2 if page.low(k - 1) == "." else k - 1) & m.TITLE
-        ) or (
-            info.shape in "CM"
-            and page.ends[k] <= end
-            and len(info.low) > 2
-            and not info.medical
-            and not info.marks & (BARRED | m.MEDICAL)
-            and (info.index >= 3 or (not info.common and not sounds_medical(page, info)))
-            and not (page.marks(k + 1) & m.DIGIT and page.together(k, k + 1))
-        ):
+        elif info.shape in "CM" and (is_titled(page, k) or is_strange(page, k, end)):
             yield replace(span, start=page.starts[k], end=page.ends[k], kind="name")
+
+
+def is_titled(page: Page, k: int) -> bool:
+    """Return True after a title."""
+    return bool(page.marks(k - 2 if page.low(k - 1) == "." else k - 1) & m.TITLE)
+
+
+def is_strange(page: Page, k: int, end: int) -> bool:
+    """Return True for a word before a place of the text that is a name, or is in no list and of no medicine."""
+    info = page.infos[k]
+    if page.ends[k] > end or len(info.low) < 3 or info.medical or info.marks & (BARRED | m.MEDICAL):
+        return False
+    if info.index < 3 and (info.common or sounds_medical(page, info)):
+        return False
+    return not (page.marks(k + 1) & m.DIGIT and page.together(k, k + 1))
 
 
 def with_weekday(page: Page, span: Span, start: int, end: int) -> tuple[int, int]:
@@ -362,10 +357,10 @@ def spells_digits(page: Page, inside: range) -> bool:
 def has_phone_word(page: Page, k: int) -> bool:
     """Return True when a word of telephones stands shortly before token k."""
     wanted = m.PHONE | m.mark("pager")
-    return any(
-        page.marks(n) & wanted and (page.low(n) != "x" or (n == k - 1 and page.joined(n)))
-        for n in range(max(0, k - 8), k)
-    )
+    for n in range(max(0, k - 8), k):
+        if page.marks(n) & wanted and (page.low(n) != "x" or (n == k - 1 and page.joined(n))):
+            return True
+    return False
 
 
 def tidy_id(page: Page, span: Span) -> Iterator[Span]:
@@ -402,12 +397,9 @@ def is_remark(page: Page, k: int) -> bool:
 
 def is_entry(page: Page, i: int, j: int) -> bool:
     """Return True for an entry of a log or a chart: Disp 1407, OS 1415 among other times, UO 610, EPO 4000."""
-    if (
-        j - i != 2
-        or page.joined(i)
-        or not page.words[i + 1].isdecimal()
-        or len(page.words[i + 1]) > 4
-    ):
+    if j - i != 2 or page.joined(i) or len(page.words[i + 1]) > 4:
+        return False
+    if not page.words[i + 1].isdecimal():
         return False
     info = page.infos[i]
     if info.marks & (m.NUMBER | LABEL | m.PHONE):
@@ -422,13 +414,9 @@ def is_entry(page: Page, i: int, j: int) -> bool:
 
 def is_gene(page: Page, i: int, j: int) -> bool:
     """Return True for letters and one or two digits without a label before them: TP53."""
-    return (
-        j - i == 2
-        and page.joined(i)
-        and page.infos[i].shape == "U"
-        and len(page.words[i + 1]) < 3
-        and not any(page.marks(k) & (m.NUMBER | LABEL) for k in (i - 1, i - 2))
-    )
+    if j - i != 2 or not page.joined(i) or page.infos[i].shape != "U":
+        return False
+    return len(page.words[i + 1]) < 3 and not page.marked(i - 2, i, m.NUMBER | LABEL)
 
 
 def part_of_date(page: Page, part: Span, i: int) -> Iterator[Span]:

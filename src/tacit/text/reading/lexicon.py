@@ -218,15 +218,8 @@ class Lexicon:
             word.marks = m.DIGIT | digit_marks(text)
             return word
         if word.shape == "p":
-            word.marks = (
-                m.AT
-                if text == "@"
-                else m.SLASH
-                if text in "/-–—"
-                else m.BRACKET
-                if text in "(\"“'‘’"
-                else 0
-            )
+            sign = m.AT if text == "@" else m.SLASH if text in "/-–—" else 0
+            word.marks = m.BRACKET if text in "(\"“'‘’" else sign
             return word
         if len(text) > LONGEST:
             return word
@@ -294,15 +287,15 @@ class Lexicon:
             medical = None
         if medical == "e":
             word.marks |= m.EPONYM
-        elif (
-            medical
-            or low in known.drugs
-            or (not word.first and not word.last and low.endswith(known.pack.medical_ends))
-        ):
+        elif medical or low in known.drugs or self.ends_medical(word, low):
             word.marks |= m.MEDICAL
             word.medical = medical == "a" or (word.index < 4 and max(word.first, word.last) < 15)
         if low in known.drugs:
             word.marks |= m.DRUG
+
+    def ends_medical(self, word: Word, low: str) -> bool:
+        """Return True for a word that is no name and ends as medical terms do."""
+        return not word.first and not word.last and low.endswith(self.knowledge.pack.medical_ends)
 
     def look_up_ends(self, word: Word) -> None:
         """Mark words that are streets, hospitals or firms by how they end."""

@@ -111,12 +111,8 @@ class Page:
 
     def together(self, i: int, j: int) -> bool:
         """Return True when tokens i and j stand on one line, at most ``REACH`` tokens apart."""
-        return (
-            -REACH < i - j < REACH
-            and 0 <= i < self.size
-            and 0 <= j < self.size
-            and self.lines[i] == self.lines[j]
-        )
+        within = -REACH < i - j < REACH and 0 <= i < self.size and 0 <= j < self.size
+        return within and self.lines[i] == self.lines[j]
 
     def joined(self, i: int) -> bool:
         """Return True when nothing lies between token i and the next."""

@@ -35,11 +35,9 @@ class People:
             if part in self.uses:
                 continue
             word = self.lexicon(part)
-            last = (
-                place == len(ordered) - 1
-                if len(ordered) > 1
-                else word.last > word.first + 1 or not word.first
-            )
+            last = word.last > word.first + 1 or not word.first
+            if len(ordered) > 1:
+                last = place == len(ordered) - 1
             self.uses[part] = "last" if last else word.sex or "u"
 
     def replace(self, text: str) -> str:

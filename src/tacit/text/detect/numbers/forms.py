@@ -55,19 +55,11 @@ def find_urls(page: Page, i: int) -> Iterator[Candidate]:
     while k > 0 and start - k < 100 and (page.text[k - 1].isalnum() or page.text[k - 1] in ".-"):
         k -= 1
     found = DOMAIN.match(page.text, k)
-    if (
-        found
-        and found.end() >= page.ends[i]
-        and found.start() < start
-        and page.text[k - 1 : k] != "@"
-    ):
-        yield Candidate(
-            k,
-            start + len(page.text[start : found.end()].rstrip(".,;:!?)")),
-            "url",
-            0.9,
-            "web address",
-        )
+    if not found or found.end() < page.ends[i] or found.start() >= start:
+        return
+    if page.text[k - 1 : k] != "@":
+        end = start + len(page.text[start : found.end()].rstrip(".,;:!?)"))
+        yield Candidate(k, end, "url", 0.9, "web address")
 
 
 @detector("machine address", m.FEW)
@@ -97,11 +89,9 @@ MASKED = re.compile(r"[xX*]{3}-[xX*]{2}-\d{4}(?!\d)")
 def find_national_ids(page: Page, i: int) -> Iterator[Candidate]:
     """Digits in the groups of a social security or NHS number."""
     start = page.starts[i]
-    if page.ends[i] - start not in (3, 10) or (
-        i
-        and page.joined(i - 1)
-        and (page.infos[i - 1].shape != "p" or page.infos[i - 1].low in "-/.")
-    ):
+    before = page.infos[i - 1]
+    attached = i and page.joined(i - 1) and (before.shape != "p" or before.low in "-/.")
+    if page.ends[i] - start not in (3, 10) or attached:
         return
     found = SSN.match(page.text, start)
     if found:

@@ -57,12 +57,8 @@ PAGER = m.mark("pager")
 def find_phones(page: Page, i: int) -> Iterable[Candidate]:
     """Digits grouped as national and international numbers are."""
     word = page.words[i]
-    if (
-        len(word) < 3
-        and word[0] not in "01"
-        and page.low(i - 1) not in "(+"
-        and not near_cue(page, i)
-    ):
+    small = len(word) < 3 and word[0] not in "01"
+    if small and page.low(i - 1) not in "(+" and not near_cue(page, i):
         return ()
     return read_phone(page, i)
 
@@ -72,12 +68,8 @@ def read_phone(page: Page, i: int) -> Iterator[Candidate]:
     text, start = page.text, page.starts[i]
     if i and page.joined(i - 1):
         before = page.infos[i - 1]
-        if before.shape != "p" or (
-            before.low in "/.-#$£€"
-            and i > 1
-            and page.joined(i - 2)
-            and page.infos[i - 2].shape != "p"
-        ):
+        marked = before.low in "/.-#$£€" and i > 1 and page.joined(i - 2)
+        if before.shape != "p" or (marked and page.infos[i - 2].shape != "p"):
             return
         if before.low in "(+":
             start -= 1
@@ -116,12 +108,9 @@ def after_cue(page: Page, i: int, start: int) -> Iterator[Candidate]:
         return
     found = AFTER_CUE.match(page.text, start)
     digits = sum(c.isdigit() for c in found[0]) if found else 0
-    if (
-        found
-        and 4 <= digits <= 15
-        and not UNITS.match(page.text, found.end())
-        and not looks_like_year(found[0])
-    ):
+    if not found or UNITS.match(page.text, found.end()) or looks_like_year(found[0]):
+        return
+    if 4 <= digits <= 15:
         yield Candidate(found.start(), found.end(), "phone", 0.93, "phone")
 
 
@@ -166,21 +155,20 @@ def find_extensions(page: Page, i: int) -> Iterator[Candidate]:
     j = i + 1
     while page.low(j) in CUES.filled and j < i + 5:
         j += 1
-    if (
-        page.together(i, j)
-        and page.infos[j].shape == "d"
-        and 3 <= page.ends[j] - page.starts[j] <= 7
-        and not UNITS.match(page.text, page.ends[j])
-    ):
+    info = page.near(i, j)
+    if info is None or info.shape != "d" or UNITS.match(page.text, page.ends[j]):
+        return
+    if 3 <= page.ends[j] - page.starts[j] <= 7:
         if page.low(i) == "x" and (not page.joined(i) or page.ends[j] - page.starts[j] < 4):
             return
         yield Candidate(page.starts[j], page.ends[j], "phone", 0.92, "extension")
         # ext 4471 or 4472
         k = j + 2
+        other, more = page.near(j, k), page.low(j + 1) in ("/", "or", ",", "&", "and")
         if (
-            page.low(j + 1) in ("/", "or", ",", "&", "and")
-            and page.together(j, k)
-            and page.infos[k].shape == "d"
+            more
+            and other is not None
+            and other.shape == "d"
             and len(page.words[k]) == len(page.words[j])
         ):
             yield Candidate(page.starts[k], page.ends[k], "phone", 0.85, "extension")

@@ -58,11 +58,8 @@ def find_record_numbers(page: Page, i: int) -> Iterator[Candidate]:
     sign = False
     j = i + 1
     while j < page.size and j < i + 7 and (page.low(j) in CUES.fillers or page.marks(j) & m.NUMBER):
-        sign = (
-            sign
-            or page.low(j) in "#:°º"
-            or page.low(j) in ("no", "number", "nr", "num", "id", "code")
-        )
+        low = page.low(j)
+        sign = sign or low in "#:°º" or low in ("no", "number", "nr", "num", "id", "code")
         if starts_code(page, j):
             break
         j += 1
@@ -196,17 +193,12 @@ def starts_code(page: Page, j: int) -> bool:
     """Return True when letters at j belong to the code: Chart CH 22-417-88."""
     if page.low(j) in ("id", "no", "is", "mrn", "ssn", "number", "nr"):
         return False
-    return (
-        page.infos[j].shape == "U"
-        and j + 1 < page.size
-        and page.infos[j + 1].shape == "d"
-        and page.gap(j) <= 1
-    ) or (
-        page.infos[j].shape == "U"
-        and page.low(j + 1) in ("-", "/")
-        and page.joined(j)
-        and page.joined(j + 1)
-    )
+    info = page.infos[j]
+    if info.shape != "U":
+        return False
+    if j + 1 < page.size and page.infos[j + 1].shape == "d" and page.gap(j) <= 1:
+        return True
+    return page.low(j + 1) in ("-", "/") and page.joined(j) and page.joined(j + 1)
 
 
 def trim(text: str) -> str:
@@ -226,12 +218,9 @@ def find_codes(page: Page, i: int) -> Iterable[Candidate]:
 def read_code(page: Page, i: int) -> Iterator[Candidate]:
     """Yield the code that begins with the letters of token i."""
     info = page.infos[i]
-    if (
-        info.shape not in "UI"
-        or i + 1 >= page.size
-        or (not page.joined(i) and info.shape == "I")
-        or info.marks & m.MONTH
-    ):
+    if info.shape not in "UI" or i + 1 >= page.size or info.marks & m.MONTH:
+        return
+    if not page.joined(i) and info.shape == "I":
         return
     if i and page.joined(i - 1) and page.infos[i - 1].low not in "(:#\"'":
         return
@@ -292,14 +281,9 @@ def read_long_number(page: Page, i: int) -> Iterator[Candidate]:
     start, end = page.starts[i], page.ends[i]
     size = end - start
     text = page.text
-    if (
-        size == 6
-        and i
-        and page.joined(i - 1)
-        and page.infos[i - 1].shape in "lI"
-        and len(page.low(i - 1)) == 1
-        and not (i > 1 and page.joined(i - 2))
-    ):
+    lettered = i and page.joined(i - 1) and page.infos[i - 1].shape in "lI"
+    lettered = lettered and len(page.low(i - 1)) == 1 and not (i > 1 and page.joined(i - 2))
+    if size == 6 and lettered:
         yield cut(page, i - 1, i + 1, "id", 0.85, "code")
         return
     attached = i > 0 and page.joined(i - 1) and page.infos[i - 1].low not in "#(:\"'"
@@ -329,10 +313,9 @@ def read_long_number(page: Page, i: int) -> Iterator[Candidate]:
         return
     if DOSES.match(text, end) or text[end : end + 2] in CUES.decimals:
         return
-    after_name = any(
-        page.marks(k) & m.SUFFIX or (page.low(k) in ("d", "n") and page.low(k - 1) == ".")
-        for k in range(max(0, i - 3), i)
-        if page.together(k, i)
+    near = [k for k in range(max(0, i - 3), i) if page.together(k, i)]
+    after_name = any(page.marks(k) & m.SUFFIX for k in near) or any(
+        page.low(k) in ("d", "n") and page.low(k - 1) == "." for k in near
     )
     if after_name and (
         i + 1 >= page.size or page.lines[i + 1] != page.lines[i] or page.low(i + 1) in ".,;"

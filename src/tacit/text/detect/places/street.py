@@ -33,13 +33,9 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
         before = page.infos[k - 1]
         if before.shape == "d":
             break
-        if (
-            before.low in "'’.-"
-            and before.shape == "p"
-            and (
-                before.low != "." or (page.infos[k - 2].shape in "IC" and len(page.low(k - 2)) <= 3)
-            )
-        ):
+        abbreviated = page.infos[k - 2].shape in "IC" and len(page.low(k - 2)) <= 3
+        sign = before.low in "'’.-" and before.shape == "p"
+        if sign and (before.low != "." or abbreviated):
             k -= 1
             continue
         if before.low == "s" and page.low(k - 2) in "'’":
@@ -56,12 +52,9 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
             continue
         if before.shape == "p":
             break
-        if not (
-            page.capital(k - 1)
-            or before.shape == "I"
-            or (plain and not before.marks & m.STOP)
-            or (before.low in PROPER.small and words and page.capital(k))
-        ):
+        small = before.low in PROPER.small and words and page.capital(k)
+        worded = page.capital(k - 1) or before.shape == "I" or small
+        if not worded and not (plain and not before.marks & m.STOP):
             break
         if (before.marks & m.TITLE and before.index < 5) or (
             before.marks & (m.WEEKDAY | m.MONTH) and before.index < 4 and words
@@ -89,28 +82,13 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
     )
     if trailing:
         end += 1
-        if (
-            end < page.size
-            and page.joined(end - 1)
-            and len(page.low(end)) == 1
-            and page.infos[end].shape in "lI"
-        ):
+        if end < page.size and page.joined(end - 1) and page.is_letter(end):
             end += 1
         yield cut(page, k, end, "address", 0.92, "street")
     elif numbered and (page.capital(i) or plain or not weak):
         medical = i > 0 and page.infos[i - 1].medical and not page.capital(i - 1)
-        yield cut(
-            page,
-            start,
-            end,
-            "address",
-            0.5
-            if medical
-            else 0.92
-            if page.infos[i].shape in "CM" or not (plain and weak)
-            else plain_weak(page, start, i),
-            "street",
-        )
+        sure = 0.92 if info.shape in "CM" or not (plain and weak) else plain_weak(page, start, i)
+        yield cut(page, start, end, "address", 0.5 if medical else sure, "street")
     elif plain and words and not weak and page.low(i - 1) not in CUES.any_street:
         led = page.low(k - 1) in CUES.on
         lone = page.infos[i - 1].common < 12
@@ -138,15 +116,10 @@ def ends_phrase(page: Page, j: int) -> bool:
 
 def plain_weak(page: Page, start: int, i: int) -> float:
     """Return how certainly a number and words before hill, park or terrace are a street where capitals tell nothing."""
-    led = (
-        page.low(start - 1) in ("at", "of", "to", "address", ":", ",")
-        or page.marks(start - 1) & m.LIVES
-    )
-    if (
-        start == 0
-        or page.lines[start - 1] != page.lines[start]
-        or (led and page.low(start - 1) != "to")
-    ):
+    before = page.low(start - 1)
+    led = before in ("at", "of", "address", ":", ",")
+    led = led or (before != "to" and bool(page.marks(start - 1) & m.LIVES))
+    if page.opens_line(start) or led:
         return 0.85
     return 0.8 if page.infos[i - 1].common < 11 else 0.75
 
@@ -177,25 +150,14 @@ def house_number(page: Page, k: int) -> tuple[int, bool]:
     if j < 0 or not page.together(j, k):
         return k, False
     if page.infos[j].shape == "d" and page.ends[j] - page.starts[j] <= 6:
-        while (
-            j >= 2
-            and k - j < REACH
-            and page.low(j - 1) in "-/"
-            and page.joined(j - 1)
-            and page.infos[j - 2].shape == "d"
-            and page.joined(j - 2)
-        ):
+        while j >= 2 and k - j < REACH and page.low(j - 1) in "-/" and page.joined(j - 1):
+            if page.infos[j - 2].shape != "d" or not page.joined(j - 2):
+                break
             j -= 2
         if j >= 1 and page.low(j - 1) in "./" and page.joined(j - 1):
             return k, False
         return j, True
-    if (
-        len(page.low(j)) == 1
-        and page.infos[j].shape in "Il"
-        and j >= 1
-        and page.infos[j - 1].shape == "d"
-        and page.joined(j - 1)
-    ):
+    if j and page.is_letter(j) and page.infos[j - 1].shape == "d" and page.joined(j - 1):
         return j - 1, True
     if page.marks(j) & m.NUMBER_WORD and (page.capital(j) or page.capital(k)):
         if page.low(j - 1) == "-" and page.marks(j - 2) & m.NUMBER_WORD and page.together(j - 2, k):
@@ -206,20 +168,18 @@ def house_number(page: Page, k: int) -> tuple[int, bool]:
     return k, False
 
 
+def follows_street(page: Page, i: int, j: int) -> bool:
+    """Return True for what goes on with the address of the street at token i: a flat, a town."""
+    if page.low(j) in (",", "#") or page.marks(j) & m.UNIT:
+        return True
+    return page.together(i, j) and page.infos[j].shape in "CUI"
+
+
 def street_end(page: Page, i: int) -> int:
     """Return the end of a street after its word: a full stop, a compass point, a flat."""
     end = i + 1
-    if (
-        page.low(end) == "."
-        and len(page.low(i)) <= 4
-        and page.joined(i)
-        and end + 1 < page.size
-        and (
-            page.low(end + 1) in (",", "#")
-            or page.marks(end + 1) & m.UNIT
-            or (page.together(i, end + 1) and page.infos[end + 1].shape in "CUI")
-        )
-    ):
+    short = page.low(end) == "." and len(page.low(i)) <= 4 and page.joined(i)
+    if short and end + 1 < page.size and follows_street(page, i, end + 1):
         end += 1
     if page.low(end) in CUES.compass and page.together(i, end) and page.capital(end):
         end += 1
@@ -294,12 +254,7 @@ def find_flats(page: Page, i: int) -> Iterator[Candidate]:
     other = page.infos[j]
     end = j + 1
     if other.shape == "d" and page.ends[j] - page.starts[j] <= 5:
-        if (
-            end < page.size
-            and page.joined(j)
-            and len(page.low(end)) == 1
-            and page.infos[end].shape in "Il"
-        ):
+        if end < page.size and page.joined(j) and page.is_letter(end):
             end += 1
         elif (
             page.low(end) == "/"
@@ -315,14 +270,8 @@ def find_flats(page: Page, i: int) -> Iterator[Candidate]:
     beside = near_address(page, i, end)
     if info.low in ("flat", "apt", "apartment", "suite", "ste"):
         capital = info.shape in "CU" or page.plain_case(i)
-        yield cut(
-            page,
-            i,
-            end,
-            "address",
-            0.85 if beside else 0.8 if capital and info.low != "flat" else 0.4,
-            "flat",
-        )
+        sure = 0.85 if beside else 0.8 if capital and info.low != "flat" else 0.4
+        yield cut(page, i, end, "address", sure, "flat")
     elif beside and info.low in ("unit", "bldg", "building", "floor", "block", "lot", "room"):
         yield cut(page, i, end, "address", 0.82, "flat")
         return
@@ -379,20 +328,13 @@ def find_boxes(page: Page, i: int) -> Iterator[Candidate]:
         start += 1
     if start == i and page.low(i) == "box":
         # RR 2 Box 118
-        if (
-            i < 2
-            or page.infos[i - 1].shape != "d"
-            or page.low(i - 2) not in ("rr", "hc", "route", "rt", "rte")
-        ):
+        route = page.low(i - 2) in ("rr", "hc", "route", "rt", "rte")
+        if i < 2 or page.infos[i - 1].shape != "d" or not route:
             return
         start = i - 2
     end = j + 1
-    while (
-        end < page.size
-        and end - j < 4
-        and page.infos[end].shape == "d"
-        and page.low(i) == "postfach"
-        and page.gap(end - 1) == 1
-    ):
+    while page.low(i) == "postfach" and end < page.size and end - j < 4:
+        if page.infos[end].shape != "d" or page.gap(end - 1) != 1:
+            break
         end += 1
     yield cut(page, start, end, "address", 0.95, "post box")

@@ -56,20 +56,13 @@ def age_evidence(page: Page, i: int, j: int, likely: bool) -> float:
     before, after = page.low(i - 1), page.low(j)
     if sex_after(page, i, j) or (sex_before(page, i) and not measured(page, j)):
         return 0.9 if not has_value(page, i) else 0.0
-    if (
-        before == "("
-        and after == "on"
-        and is_person(page, i - 2)
-        and page.marks(j + 1) & (m.DIGIT | m.WEEKDAY)
-    ):
+    dated = before == "(" and after == "on" and page.marks(j + 1) & (m.DIGIT | m.WEEKDAY)
+    if dated and is_person(page, i - 2):
         return 0.88
     if measured(page, j):
         return 0.0
-    if (
-        counts_years(page, j)
-        or before in CUES.aged
-        or (before in (":", "of", "-", ")") and age_field(page, i))
-    ):
+    field = before in (":", "of", "-", ")") and age_field(page, i)
+    if counts_years(page, j) or before in CUES.aged or field:
         return 0.95
     if not likely or page.infos[i - 1].shape == "d" or not ends_clause(page, j):
         return 0.0
@@ -165,10 +158,8 @@ def ends_clause(page: Page, j: int) -> bool:
         return True
     if page.joined(j - 1) and after.shape != "p":
         return False
-    return after.shape == "p" or bool(
-        after.low in CUES.goes_on
-        or after.marks & (m.STOP | m.ACTS | m.PREPOSITION | m.CLAUSE | m.SIGNS | m.SUFFIX)
-    )
+    small = m.STOP | m.ACTS | m.PREPOSITION | m.CLAUSE | m.SIGNS | m.SUFFIX
+    return after.shape == "p" or after.low in CUES.goes_on or bool(after.marks & small)
 
 
 def has_value(page: Page, i: int) -> bool:

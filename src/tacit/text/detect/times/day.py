@@ -23,11 +23,8 @@ ENOUGH = 6
 @detector("spoken number", m.NUMBER_WORD, languages=("en",))
 def find_spoken_numbers(page: Page, i: int) -> Iterator[Candidate]:
     """Find at least six digits in words, one after the other."""
-    if (
-        page.low(i) not in SPOKEN.digits
-        or page.low(i - 1) in SPOKEN.digits
-        or page.low(i - 2) in SPOKEN.digits
-    ):
+    earlier = page.low(i - 1) in SPOKEN.digits or page.low(i - 2) in SPOKEN.digits
+    if page.low(i) not in SPOKEN.digits or earlier:
         return
     end, j, count = i + 1, i, 0
     while j < page.size and j - i < 2 * REACH:
@@ -131,14 +128,11 @@ def find_weekdays(page: Page, i: int) -> Iterator[Candidate]:
             end += 2
         if end and (page.low(j - 1) == "the" or end - j > 1):
             yield cut(page, i, end, "date", 0.9, "day by its ordinal")
-    elif (
-        info.shape == "d"
-        and len(info.low) <= 2
-        and 1 <= int(info.low) <= 31
-        and (page.infos[i].shape != "l" or page.lower)
-        and page.gap(j - 1) == 1
-        and ends_entry(page, j + 1)
-    ):
+    elif info.shape == "d" and len(info.low) <= 2 and 1 <= int(info.low) <= 31:
+        if page.infos[i].shape == "l" and not page.lower:
+            return
+        if page.gap(j - 1) != 1 or not ends_entry(page, j + 1):
+            return
         yield cut(page, i, j + 1, "date", 0.82, "day by its ordinal")
 
 
@@ -185,23 +179,16 @@ def day_at(page: Page, k: int, end: int) -> Iterator[Candidate]:
     ):
         start = k - 1 if article else k
         yield cut(page, start, end, "date", 0.85 if article else 0.6, "day by its ordinal")
-    elif (
-        (k == 0 or page.lines[k - 1] != page.lines[k])
-        and page.low(end) in (":", "-", "–", "—")
-        and not page.joined(end)
-        and int(page.words[k]) > 3
-    ):
+    elif page.opens_line(k) and not page.joined(end) and int(page.words[k]) > 3:
+        if page.low(end) not in (":", "-", "–", "—"):
+            return
         yield cut(page, k, end, "date", 0.82, "day by its ordinal")
 
 
 def of_month(page: Page, j: int) -> bool:
     """Return True for of this month, of the month, of last month."""
-    return (
-        page.low(j) == "of"
-        and page.low(j + 1) in ("this", "last", "next", "the", "that")
-        and page.low(j + 2) == "month"
-        and page.together(j, j + 2)
-    )
+    month = page.low(j) == "of" and page.low(j + 2) == "month" and page.together(j, j + 2)
+    return month and page.low(j + 1) in ("this", "last", "next", "the", "that")
 
 
 def ranks(page: Page, j: int) -> bool:
@@ -209,9 +196,6 @@ def ranks(page: Page, j: int) -> bool:
     if page.low(j) not in ("and", "or", "to", "&", ",", "/", "-", "–"):
         return False
     j += 2 if page.low(j + 1) == "the" else 1
-    return (
-        j + 2 < page.size
-        and page.infos[j].shape == "d"
-        and page.low(j + 1) in ("st", "nd", "rd", "th")
-        and not closes(page, j + 2)
-    )
+    if j + 2 >= page.size or page.infos[j].shape != "d" or closes(page, j + 2):
+        return False
+    return page.low(j + 1) in ("st", "nd", "rd", "th")
