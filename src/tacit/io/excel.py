@@ -144,11 +144,9 @@ def sheet_rows(
             SdcWarning,
             stacklevel=4,
         )
-    return (
-        [row for row in rows if any(value != "" for value in row)]
-        if rows and len(rows[0]) > 1
-        else trim_blank_rows(rows)
-    )
+    if rows and len(rows[0]) > 1:
+        return [row for row in rows if any(value != "" for value in row)]
+    return trim_blank_rows(rows)
 
 
 def trim_blank_rows(rows: list[list[Any]]) -> list[list[Any]]:
@@ -210,13 +208,9 @@ def infer_narrowest(values: Sequence[Any]) -> pa.Array:
     if kinds <= {float, int}:
         numbers = pa.array(values, pa.float64())
         whole = all(v is None or (float(v).is_integer() and abs(v) < EXACT) for v in values)
-        return (
-            pc.cast(numbers, pa.int64())
-            if whole and kinds
-            else numbers
-            if kinds
-            else pa.array(values, pa.string())
-        )
+        if not kinds:
+            return pa.array(values, pa.string())
+        return pc.cast(numbers, pa.int64()) if whole else numbers
     if kinds == {bool}:
         return pa.array(values, pa.bool_())
     if kinds == {dt.date}:
@@ -283,21 +277,18 @@ def column_widths(rows: Sequence[Sequence[Any]]) -> Iterable[tuple[str, float]]:
     from openpyxl.utils import get_column_letter
 
     for j, column in enumerate(zip(*rows[:LOOKED_AT], strict=False), 1):
-        longest = max(
-            len(f"{v:,.{decimals_of_number(v)}f}" if isinstance(v, float) else str(v))
-            for v in column
+        shown = (
+            f"{v:,.{decimals_of_number(v)}f}" if isinstance(v, float) else str(v) for v in column
         )
+        longest = max(map(len, shown))
         yield get_column_letter(j), float(min(max(longest + 2, 8), WIDEST))
 
 
 def codebook(data: Any, table: pa.Table) -> Iterable[tuple[str, str, str | None]]:
     """Yield one row per column: name, type, and the description as JSON."""
     for field in table.schema:
-        yield (
-            field.name,
-            type_name(field.type),
-            describe.to_json({field.name: data.columns[field.name]}),
-        )
+        described = describe.to_json({field.name: data.columns[field.name]})
+        yield field.name, type_name(field.type), described
 
 
 def type_name(kind: pa.DataType) -> str:

@@ -68,11 +68,8 @@ def from_columns(columns: dict[Any, Any]) -> pa.Table:
 
 def column(values: Any) -> Any:
     """Return values as Arrow can hold them; NaN becomes null."""
-    return (
-        values
-        if isinstance(values, pa.Array | pa.ChunkedArray)
-        else pa.array(values, from_pandas=True)
-    )
+    held = isinstance(values, pa.Array | pa.ChunkedArray)
+    return values if held else pa.array(values, from_pandas=True)
 
 
 def check_names(native: Any) -> None:
@@ -135,12 +132,8 @@ def plain_table(table: pa.Table) -> pa.Table:
     Dictionaries are decoded; integers become 64 bits wide; decimals and short floats become double;
     times are kept to the microsecond; a column without any type becomes text.
     """
-    return pa.table(
-        {
-            field.name: plain_column(field.name, table.column(j))
-            for j, field in enumerate(table.schema)
-        }
-    )
+    names = table.schema.names
+    return pa.table({n: plain_column(n, table.column(j)) for j, n in enumerate(names)})
 
 
 def plain_column(name: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -155,11 +148,8 @@ def plain_column(name: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
     if target == values.type:
         return values
     try:
-        return pc.cast(
-            values,
-            target,
-            safe=not pa.types.is_temporal(target) and not pa.types.is_floating(target),
-        )
+        safe = not pa.types.is_temporal(target) and not pa.types.is_floating(target)
+        return pc.cast(values, target, safe=safe)
     except pa.ArrowInvalid:
         # Whole numbers beyond 64 bits are codes, not amounts: as text they stay exact.
         return pc.cast(values, pa.string())

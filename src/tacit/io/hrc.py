@@ -152,14 +152,8 @@ def dimension_of(
             )
         return made
     if levels:
-        return digit_dimension(
-            variable.name,
-            occurring,
-            levels,
-            total=variable.total,
-            missing=variable.missing,
-            labels=labels,
-        )
+        known = {"total": variable.total, "labels": labels}
+        return digit_dimension(variable.name, occurring, levels, missing=variable.missing, **known)
     width = max((len(c) for c in occurring), default=0)
     if ordered:
         rest = sorted((c for c in occurring if c not in absent), key=lambda c: c.rjust(width))

@@ -328,21 +328,13 @@ def write_hst(
     """
     if not table.dimensions:
         raise InputError("an a-priori file names cells by codes, and this table has only equations")
-    lines = (
-        manual_lines(table)
-        if previous is None
-        else make_cost_lines(table, previous, hidden, published)
-    )
-    texts = [
-        separator.join(
-            [
-                *(quote_field(c, separator) for c in one.codes),
-                one.command,
-                *map(format_all_digits, one.numbers),
-            ]
-        )
-        for one in lines
-    ]
+    lines = manual_lines(table)
+    if previous is not None:
+        lines = make_cost_lines(table, previous, hidden, published)
+    texts = []
+    for one in lines:
+        codes = (quote_field(c, separator) for c in one.codes)
+        texts.append(separator.join([*codes, one.command, *map(format_all_digits, one.numbers)]))
     with open_atomically(path) as room:
         write_lines(room, texts)
     return len(texts)

@@ -226,12 +226,8 @@ def cell_lines(table: Table, far: float) -> list[str]:
     columns = (table.value, low, high, *levels)
     texts = [[format_all_digits(x) for x in tidy_numbers(column)] for column in columns]
     costs, letters = whole_costs(table), letters_of(table.status, primary, empty)
-    return [
-        f"{i} {v} {c} {s} {lb} {ub} {lpl} {upl} {spl}"
-        for i, (v, c, s, lb, ub, lpl, upl, spl) in enumerate(
-            zip(texts[0], costs, letters, *texts[1:], strict=True)
-        )
-    ]
+    rows = zip(texts[0], costs, letters, *texts[1:], strict=True)
+    return [" ".join(map(str, (i, *row))) for i, row in enumerate(rows)]
 
 
 def letters_of(status: Statuses, primary: Flags, empty: Flags) -> list[str]:
@@ -257,10 +253,8 @@ def equation_lines(matrix: sparse.csr_array) -> Iterator[str]:
     """Return one line per equation, the total first."""
     for row in range(matrix.shape[0]):
         at = slice(matrix.indptr[row], matrix.indptr[row + 1])
-        terms = sorted(
-            zip(matrix.indices[at].tolist(), matrix.data[at].tolist(), strict=True),
-            key=lambda term: (term[1] > 0, term[0]),
-        )
+        terms = list(zip(matrix.indices[at].tolist(), matrix.data[at].tolist(), strict=True))
+        terms.sort(key=lambda term: (term[1] > 0, term[0]))
         parts = " ".join(f"{cell} ({format_all_digits(c)})" for cell, c in terms)
         yield f"0 {len(terms)} : {parts}"
 

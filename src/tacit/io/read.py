@@ -125,13 +125,8 @@ def load(source: Any, engine: Engine, options: Options) -> tuple[Microdata, Mapp
     if isinstance(source, str | Path):
         loaded, own_types = load_file(source, options, engine)
         frame = loaded.frame if own_types else adapt(loaded.frame, options, engine)
-        data = assemble(
-            frame,
-            engine,
-            loaded.columns,
-            loaded.source or str(Path(source).expanduser()),
-            lambda table: table,
-        )
+        where = loaded.source or str(Path(source).expanduser())
+        data = assemble(frame, engine, loaded.columns, where, lambda table: table)
         return data, loaded.roles
     if frames.is_frame(source):
         frame, back = frames.load(source, engine)
@@ -157,11 +152,8 @@ def adapt(frame: nw.LazyFrame[Any], options: Options, engine: Engine) -> nw.Lazy
     absent = [n for n in options.types if n not in schema]
     if absent:
         raise ColumnNotFound(absent, [n for n in schema.names() if n != ROW], "the data")
-    blanks = (
-        [null_missing_codes(n, schema[n], options.missing) for n in schema.names() if n != ROW]
-        if options.missing
-        else []
-    )
+    names = [n for n in schema.names() if n != ROW] if options.missing else []
+    blanks = [null_missing_codes(n, schema[n], options.missing) for n in names]
     chosen = [expression for expression in blanks if expression is not None]
     if chosen:
         frame = frame.with_columns(*chosen)
@@ -255,10 +247,8 @@ def settle_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def has_negative_zero(column: pa.ChunkedArray) -> bool:
     """Return True when a zero is written with a minus sign."""
-    return any(
-        bool(((values == 0) & np.signbit(values)).any())
-        for values in (c.to_numpy(zero_copy_only=False) for c in column.chunks)
-    )
+    chunks = (c.to_numpy(zero_copy_only=False) for c in column.chunks)
+    return any(bool(((values == 0) & np.signbit(values)).any()) for values in chunks)
 
 
 def is_wide(kind: Any) -> bool:
@@ -331,12 +321,10 @@ def with_roles(
     for role in SINGLE:
         if len(lists.get(role, ())) > 1:
             raise InputError(f"only one column can be the {role}")
-    columns = {
-        name: replace(
-            column, roles=frozenset(role for role, names in lists.items() if name in names)
-        )
-        for name, column in data.columns.items()
-    }
+    columns = {}
+    for name, column in data.columns.items():
+        own = frozenset(role for role, names in lists.items() if name in names)
+        columns[name] = replace(column, roles=own)
     result = replace(data, columns=columns, quasi=dict(quasi))
     check_weight(result)
     check_keys(result)
@@ -392,18 +380,13 @@ def check_keys(data: Microdata) -> None:
     if not keys:
         return
     known = [nw.col(k).count().cast(nw.Int64).alias(f"k{j}") for j, k in enumerate(keys)]
-    row = (
-        data.frame.select(nw.len().cast(nw.Int64).alias("n"), *known)
-        .collect("pyarrow")
-        .rows(named=True)[0]
-    )
+    counts = data.frame.select(nw.len().cast(nw.Int64).alias("n"), *known)
+    row = counts.collect("pyarrow").rows(named=True)[0]
     empty = [k for j, k in enumerate(keys) if row["n"] and not row[f"k{j}"]]
     if empty:
-        what = (
-            f"key column {empty[0]!r} has"
-            if len(empty) == 1
-            else f"key columns {column_list(empty)} have"
-        )
+        what = f"key column {empty[0]!r} has"
+        if len(empty) > 1:
+            what = f"key columns {column_list(empty)} have"
         raise InputError(f"{what} no values at all; leave it out of the keys")
 
 

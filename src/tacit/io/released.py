@@ -185,14 +185,12 @@ def wide_columns(table: Table, hidden: str, empty: str, *, mixed: bool) -> dict[
     for j in along:
         code = across.codes[j]
         name = code if code not in columns else f"{across.name}: {code}"
-        columns[name] = (
-            [
-                None if o else hidden if h else empty if e else float(v)
-                for v, h, e, o in zip(values[:, j], gone[:, j], none[:, j], out[:, j], strict=True)
+        columns[name] = values[:, j]
+        if mixed:
+            cells = zip(values[:, j], gone[:, j], none[:, j], out[:, j], strict=True)
+            columns[name] = [
+                None if o else hidden if h else empty if e else float(v) for v, h, e, o in cells
             ]
-            if mixed
-            else values[:, j]
-        )
     return columns
 
 

@@ -123,12 +123,8 @@ def read_table(
     if absent:
         raise ColumnNotFound(dict.fromkeys(absent), list(columns), where=repr(file.name))
     codes = {n: [word_of(x) for x in columns[n]] for n in names}
-    made = [
-        dimension_from(
-            n, dimensions[n] if isinstance(dimensions, Mapping) else None, codes[n], total, totals
-        )
-        for n in names
-    ]
+    given = dimensions if isinstance(dimensions, Mapping) else {}
+    made = [dimension_from(n, given.get(n), codes[n], total, totals) for n in names]
 
     def numbers(name: str | float | None) -> Floats | None:
         return numbers_in(columns[name], file.name, name) if isinstance(name, str) else None

@@ -232,11 +232,8 @@ def kind_of(name: str, j: int, counted: Mapping[str, int], types: Mapping[str, s
 
 def make_misfit_error(name: str, kind: str, n: int) -> InputError:
     """Return the error for values that do not fit a forced type; they are counted, not quoted."""
-    form = {
-        "date": "a date written as YYYY-MM-DD",
-        "integer": "a whole number",
-        "number": "a number",
-    }[kind]
+    forms = {"date": "a date written as YYYY-MM-DD", "integer": "a whole number"}
+    form = forms.get(kind, "a number")
     values = "1 value is" if n == 1 else f"{n:,} values are"
     return InputError(
         f"column {name!r}: {values} not {form}. Name missing codes with missing=[...], or read it as text."

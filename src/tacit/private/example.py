@@ -58,12 +58,9 @@ def write_patients(file: Path, hospital: str, n: int, rng: np.random.Generator) 
     with file.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(["patient", "age", "stay", "ward", "readmitted"])
-        writer.writerows(
-            [f"{hospital[:1].upper()}{i:05d}", *row]
-            for i, row in enumerate(
-                zip(age.tolist(), stay.tolist(), ward.tolist(), again.tolist(), strict=True)
-            )
-        )
+        columns = (c.tolist() for c in (age, stay, ward, again))
+        rows = enumerate(zip(*columns, strict=True))
+        writer.writerows([f"{hospital[:1].upper()}{i:05d}", *row] for i, row in rows)
 
 
 def free_ports(n: int) -> list[int]:

@@ -42,15 +42,9 @@ def run_party(path: str | Path) -> Result:
     require_writable(out)
     if out.exists() and any(out.iterdir()):
         raise DisclosureRefused(f"the folder {out.name!r} holds a result already; name another one")
-    member = Member(
-        own.name,
-        addresses(agreed.parties),
-        base / own.authority,
-        base / own.certificate,
-        base / own.key,
-        agreed.run,
-        own.patience,
-    )
+    credentials = (base / own.authority, base / own.certificate, base / own.key)
+    where = addresses(agreed.parties)
+    member = Member(own.name, where, *credentials, agreed.run, own.patience)
     try:
         with READING:
             table = read_table(own, base)
@@ -174,11 +168,9 @@ def make_union(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeR
         return play(own.name, other, records, terms, random, consent=consent, dummies=own.dummies)
 
     def describe(played: Played) -> Result:
-        outcome = (
-            union.Outcome(played.result, ())
-            if isinstance(played.result, union.Sizes)
-            else played.result
-        )
+        outcome = played.result
+        if isinstance(outcome, union.Sizes):
+            outcome = union.Outcome(outcome, ())
         return describe_union(names, [records], outcome, played.transcript, terms)
 
     return make_role, describe
@@ -193,14 +185,12 @@ def write_result(out: Path, result: Any, played: Played) -> None:
         "title": result.title,
         "numbers": result.to_dict()["numbers"],
         "statement": getattr(result, "statement", result.explanation),
-        **({"coefficients": dict(result.coefficients)} if hasattr(result, "coefficients") else {}),
-        **(
-            {"standard_errors": dict(result.standard_errors)}
-            if hasattr(result, "standard_errors")
-            else {}
-        ),
-        **({"sizes": asdict(result.sizes)} if getattr(result, "sizes", None) else {}),
     }
+    for name in ("coefficients", "standard_errors"):
+        if hasattr(result, name):
+            facts[name] = dict(getattr(result, name))
+    if getattr(result, "sizes", None):
+        facts["sizes"] = asdict(result.sizes)
     write_whole(draft / "result.json", json.dumps(facts, indent=2, ensure_ascii=False).encode())
     write_whole(draft / "result.html", page(result).encode())
     write_table(draft / "transcript.csv", played.transcript.rows())
@@ -229,15 +219,12 @@ def page(result: Result) -> str:
     table = ""
     if result.frame is not None and len(result.frame) <= 1000 and "term" in result.frame.columns:
         head = "".join(f"<th>{html.escape(c)}</th>" for c in result.frame.columns)
-        body = "".join(
-            "<tr>"
-            + "".join(
-                f"<td>{html.escape(f'{v:.6g}' if isinstance(v, float) else str(v))}</td>"
-                for v in row
-            )
-            + "</tr>"
+        shown = (
+            [f"{v:.6g}" if isinstance(v, float) else str(v) for v in row]
             for row in result.frame.rows()
         )
+        rows = ("".join(f"<td>{html.escape(v)}</td>" for v in row) for row in shown)
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
         table = f"<table><tr>{head}</tr>{body}</table>"
     style = (
         "body{font:16px/1.55 system-ui,sans-serif;color:#1f2933;max-width:52em;margin:2.5em auto;padding:0 1em}"

@@ -126,11 +126,8 @@ def spans_of(entries: Any, text: str, where: str) -> tuple[Span, ...]:
                 f"{where}: a span does not lie within the text; offsets count characters from 0, with line ends as "
                 "they are in the file"
             )
-        if (
-            isinstance(entry, Mapping)
-            and isinstance(entry.get("text"), str)
-            and text[span.start : span.end].split() != entry["text"].split()
-        ):
+        told = entry.get("text") if isinstance(entry, Mapping) else None
+        if isinstance(told, str) and text[span.start : span.end].split() != told.split():
             raise InputError(
                 f"{where}: a span does not hold the words that it names; the text is another one"
             )

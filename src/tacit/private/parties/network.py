@@ -180,11 +180,8 @@ class Mailbox:
     def accept(self, sender: str, data: bytes) -> None:
         """Take a message from a peer whose certificate names it, or refuse it."""
         message = decode(data)
-        if (message.run, message.sender, message.receiver) != (
-            self.member.run,
-            sender,
-            self.member.name,
-        ):
+        named = (message.run, message.sender, message.receiver)
+        if named != (self.member.run, sender, self.member.name):
             raise ProtocolError("a message names another run or another party")
         place, mark = (sender, message.step), digest(data)
         with self._changed:

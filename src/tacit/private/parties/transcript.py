@@ -43,13 +43,6 @@ class Transcript:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per message, for frames and files."""
-        return [
-            {
-                "message": i,
-                "step": x.step,
-                "sender": x.sender,
-                "receiver": x.receiver,
-                "bytes": x.n_bytes,
-            }
-            for i, x in enumerate(self.lines, 1)
-        ]
+        names = ("message", "step", "sender", "receiver", "bytes")
+        told = ((i, x.step, x.sender, x.receiver, x.n_bytes) for i, x in enumerate(self.lines, 1))
+        return [dict(zip(names, row, strict=True)) for row in told]

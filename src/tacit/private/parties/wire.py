@@ -21,6 +21,9 @@ MAX_HEADER = 1 << 20
 MAX_MESSAGE = 1 << 34
 ARRAYS = {"u1": np.uint8, "u4": np.uint32, "u8": np.uint64, "i8": np.int64, "f8": np.float64}
 
+#: The texts in a header.
+WORDS = ("run", "sender", "receiver", "step")
+
 Value = int | float | str | bool | bytes | list[str] | list[int] | np.ndarray[Any, Any]
 Body = Mapping[str, Any]
 
@@ -51,14 +54,8 @@ def encode(message: Message) -> bytes:
             parts.append((name, code, list(value.shape), ordered.tobytes()))
         else:
             plain[name] = value
-    header = {
-        "run": message.run,
-        "sender": message.sender,
-        "receiver": message.receiver,
-        "step": message.step,
-        "plain": plain,
-        "parts": [part[:3] for part in parts],
-    }
+    words = {name: getattr(message, name) for name in WORDS}
+    header = {**words, "plain": plain, "parts": [part[:3] for part in parts]}
     text = json.dumps(header, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
     if len(text) > MAX_HEADER:
         raise ProtocolError("a message has too much outside of its binary parts; send it as bytes")
@@ -84,11 +81,9 @@ def decode_strictly(data: bytes) -> Message:
     if length > MAX_HEADER or start + length > len(data):
         raise ProtocolError("a message is damaged: its header is cut off")
     header = json.loads(data[start : start + length])
-    if not isinstance(header, dict) or set(header) != {
-        "run", "sender", "receiver", "step", "plain", "parts",
-    }:  # fmt: skip
+    if not isinstance(header, dict) or set(header) != {*WORDS, "plain", "parts"}:
         raise ProtocolError("a message is damaged: its header lacks a field")
-    words = [header[n] for n in ("run", "sender", "receiver", "step")]
+    words = [header[n] for n in WORDS]
     if not all(isinstance(w, str) and len(w) <= 200 for w in words):
         raise ProtocolError("a message is damaged: a name in its header is no short text")
     if not isinstance(header["plain"], dict) or not isinstance(header["parts"], list):

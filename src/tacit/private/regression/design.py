@@ -113,11 +113,9 @@ def columns_of(table: Any, names: Sequence[str] | None, who: str) -> dict[str, V
     if len({len(v) for v in found.values()}) != 1 or not len(next(iter(found.values()))):
         raise InputError(f"the file of {who!r} has no records, or columns of different lengths")
     for n, values in found.items():
-        holes = (
-            np.isnan(values).any()
-            if values.dtype.kind == "f"
-            else values.dtype == object and has_none(values)
-        )
+        holes = values.dtype == object and has_none(values)
+        if values.dtype.kind == "f":
+            holes = np.isnan(values).any()
         if holes:
             raise InputError(
                 f"column {n!r} of {who!r} has missing values: complete them, or leave these records out, at every party alike"

@@ -106,11 +106,8 @@ class Question:
             total = self.n_records if self.weights is None else int(self.weights.sum())
             return np.array([total], np.int64)
         flat = np.ravel_multi_index([self.factors[i].codes for i in crossing], shape)
-        return (
-            np.bincount(flat, self.weights, minlength=int(np.prod(shape)))
-            .astype(np.int64)
-            .reshape(shape)
-        )
+        counts = np.bincount(flat, self.weights, minlength=int(np.prod(shape)))
+        return counts.astype(np.int64).reshape(shape)
 
     def terms(self) -> dict[str, Any]:
         """Return what parties must have agreed on."""

@@ -228,10 +228,5 @@ def solve(parties: Sequence[str], columns: Any, squares: Any, products: Any, n: 
         raise Infeasible("columns of the owners depend on each other: leave one out")
     beta = np.linalg.solve(square, cross)
     sigma2 = float((gram[at, at] - beta @ cross) / (n - len(rest)))
-    return VerticalFit(
-        tuple(names[i] for i in rest),
-        np.asarray(beta),
-        np.asarray(np.linalg.inv(square)) * sigma2,
-        n,
-        sigma2,
-    )
+    covariance = np.asarray(np.linalg.inv(square)) * sigma2
+    return VerticalFit(tuple(names[i] for i in rest), np.asarray(beta), covariance, n, sigma2)

@@ -252,11 +252,8 @@ def unpad(record: bytes) -> bytes:
 
 def body_bits(body: Body) -> int:
     """Return the bits of the binary parts of a message."""
-    return 8 * sum(
-        v.nbytes if hasattr(v, "nbytes") else len(v)
-        for v in body.values()
-        if not isinstance(v, int | str)
-    )
+    parts = (v for v in body.values() if not isinstance(v, int | str))
+    return 8 * sum(v.nbytes if hasattr(v, "nbytes") else len(v) for v in parts)
 
 
 def number_of(step: str, word: str) -> int:
@@ -271,11 +268,8 @@ def option_fault(error: TypeError) -> str:
     """Return what Python says about a wrong option, in our words."""
     text = str(error)
     _, _, named = text.rpartition("argument ")
-    return (
-        f"there is no option {named}"
-        if "unexpected keyword" in text
-        else "an option is of the wrong type"
-    )
+    unknown = "unexpected keyword" in text
+    return f"there is no option {named}" if unknown else "an option is of the wrong type"
 
 
 def read_parameters(data: bytes) -> Parameters:
@@ -295,8 +289,5 @@ def read_parameters(data: bytes) -> Parameters:
 def write_parameters(parameters: Parameters) -> bytes:
     """Return parameters as they travel."""
     named = {"_scheme": parameters.scheme, "_n": parameters.n, "_length": parameters.length}
-    return encode(
-        Message(
-            parameters.version, "server", "client", "parameters", {**parameters.public, **named}
-        )
-    )
+    body = {**parameters.public, **named}
+    return encode(Message(parameters.version, "server", "client", "parameters", body))

@@ -46,11 +46,8 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 def largest_modulus(n_columns: int, failure: float = FAILURE) -> int:
     """Return the largest plaintext modulus with which an entry fails with at most that probability."""
     q = 2.0**Q_BITS
-    return math.floor(
-        math.sqrt(
-            q / (math.sqrt(2) * SIGMA * math.sqrt(n_columns) * math.sqrt(math.log(2 / failure)))
-        )
-    )
+    errors = math.sqrt(2) * SIGMA * math.sqrt(n_columns) * math.sqrt(math.log(2 / failure))
+    return math.floor(math.sqrt(q / errors))
 
 
 def failure_probability(n_columns: int, length: int) -> float:

@@ -208,6 +208,11 @@ def check_union(other: str, sizes: Sizes, tokens: Sequence[bytes], *, one_way: b
         raise ProtocolError(f"{other!r} sent a list that is no union of the two files")
 
 
+def hash_once(group: Group, way: int, identifier: str, hashing: int) -> bytes:
+    """Return the token of an identifier under one party's key."""
+    return group.power(group.hash_identifier(f"{way}\0{identifier}".encode()), hashing)
+
+
 def make_entries(
     group: Group, records: Records, terms: Terms, hashing: int, cipher: int,
     random: Randomness, dummies: int, who: str,
@@ -224,7 +229,7 @@ def make_entries(
         tokens = tuple(
             group.draw_element(random)
             if identifier is None
-            else group.power(group.hash_identifier(f"{way}\0{identifier}".encode()), hashing)
+            else hash_once(group, way, identifier, hashing)
             for way, identifier in enumerate(identifiers)
         )
         blocks = encode_row(group, row, terms.record_bytes, random, who)
@@ -324,11 +329,8 @@ def play_count(
     group = group_named(terms.group)
     yield from agree(me, (me, other), {**terms.to_dict(), "protocol": "count-1"})
     hashing = group.draw_exponent(random, invertible=False)
-    tokens = [
-        group.power(group.hash_identifier(f"0\0{each[0]}".encode()), hashing)
-        for each in records.identifiers
-        if each[0] is not None
-    ]
+    known = (each[0] for each in records.identifiers if each[0] is not None)
+    tokens = [hash_once(group, 0, identifier, hashing) for identifier in known]
     yield Send(other, "1 tokens", {"tokens": group.pack(random.shuffle(tokens))})
     theirs = group.unpack(take((yield Receive(other, "1 tokens")), "tokens", bytes))
     consent = consent or Consent()
