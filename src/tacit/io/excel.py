@@ -146,11 +146,7 @@ def sheet_rows(
         )
     if rows and len(rows[0]) > 1:
         return [row for row in rows if any(value != "" for value in row)]
-    return trim_blank_rows(rows)
-
-
-def trim_blank_rows(rows: list[list[Any]]) -> list[list[Any]]:
-    """Return a single column without blank cells at its end; those inside are missing values."""
+    # A single column: blank cells inside are missing values.
     last = max((j for j, row in enumerate(rows) if row and row[0] != ""), default=-1)
     return rows[: last + 1]
 

@@ -386,7 +386,7 @@ def check_keys(data: Microdata) -> None:
     if empty:
         what = f"key column {empty[0]!r} has"
         if len(empty) > 1:
-            what = f"key columns {column_list(empty)} have"
+            what = f"key columns {', '.join(map(repr, empty))} have"
         raise InputError(f"{what} no values at all; leave it out of the keys")
 
 
@@ -420,8 +420,3 @@ def bind(data: Microdata, column: str, given: Any) -> Hierarchy:
     """Return a hierarchy bound to a column; a path or a plan's words are looked up first."""
     values: pa.Array = relational.fetch_distinct(data.frame, column)
     return for_column(given, values, column)
-
-
-def column_list(names: Iterable[str]) -> str:
-    """Return column names for a message."""
-    return ", ".join(repr(n) for n in names)

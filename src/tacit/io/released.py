@@ -98,7 +98,8 @@ def write_released(table: Table, path: str | Path, *, overwrite: bool = False) -
     """
     file = Path(path)
     more = {}
-    if file.suffix.lower() == ".xlsx" and has_cross_table(table):
+    fits = table.is_product and table.shape[-1] + len(table.shape) <= MOST_COLUMNS
+    if file.suffix.lower() == ".xlsx" and fits:
         columns = wide_columns(table, "x", "-", mixed=True)
         more[CROSS_TABLE] = [list(columns), *map(list, zip(*columns.values(), strict=True))]
     places = table.extra.get("decimals")
@@ -116,11 +117,6 @@ def write_workbook(sheets: dict[str, list[list[Any]]], file: Path) -> None:
 
     with open_atomically(file) as room:
         write_sheets(sheets, room, titled=True)
-
-
-def has_cross_table(table: Table) -> bool:
-    """Return True when the table can be laid out with its last dimension across."""
-    return table.is_product and table.shape[-1] + len(table.shape) <= MOST_COLUMNS
 
 
 # -- columns -----------------------------------------------------------------------------------------

@@ -49,7 +49,8 @@ def run_party(path: str | Path) -> Result:
         with READING:
             table = read_table(own, base)
             fingerprint = table_fingerprint(table)
-            make_role, describe = make_task(own, agreed, table)
+            make = make_union if agreed.task.kind in ("union", "count") else make_fit
+            make_role, describe = make(own, agreed, table)
         peers = [p for p in agreed.parties if p != own.name]
         log = RunLog(base / own.journal / "runs.jsonl", own.runs_with_a_peer)
         with READING:
@@ -84,13 +85,6 @@ def table_fingerprint(table: Any) -> str:
     from tacit.kinds import kind_of
 
     return kind_of(table).fingerprint(table)
-
-
-def make_task(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRole, Describe]:
-    """Return the role of a party in the agreed task, and what makes a result of what it learnt."""
-    if agreed.task.kind in ("union", "count"):
-        return make_union(own, agreed, table)
-    return make_fit(own, agreed, table)
 
 
 def make_joint(

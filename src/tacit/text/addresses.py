@@ -50,7 +50,9 @@ def limit_of(page: Page, spans: list[Span], k: int) -> int:
 def towns_of_house(page: Page, span: Span, limit: int) -> Iterator[Span]:
     """Yield the quarter and town after a house of care that stands on a line of its own: , Ermita, Manila."""
     i = bisect_left(page.starts, span.end)
-    if page.low(i) != "," or page.ends[i] > limit or not begins_line(page, span):
+    k = bisect_left(page.starts, span.start)
+    begins = page.opens_line(k) or page.low(k - 1) in ("–", "—", "-", "|")
+    if page.low(i) != "," or page.ends[i] > limit or not begins:
         return
     j = i
     while page.low(j) == "," and page.together(i, j + 1):
@@ -62,12 +64,6 @@ def towns_of_house(page: Page, span: Span, limit: int) -> Iterator[Span]:
     if ends and page.ends[j - 1] <= limit:
         start, end = page.starts[i + 1], page.ends[j - 1]
         yield replace(span, start=start, end=end, kind="address", source="town")
-
-
-def begins_line(page: Page, span: Span) -> bool:
-    """Return True for a span that begins a line, or follows a dash."""
-    k = bisect_left(page.starts, span.start)
-    return k == 0 or page.lines[k - 1] != page.lines[k] or page.low(k - 1) in ("–", "—", "-", "|")
 
 
 def capitals_end(page: Page, j: int) -> int:

@@ -132,7 +132,7 @@ def settle_group(
         (accepted if c.evidence >= threshold else uncertain).append(span)
         return
     words: dict[int, float] = {}
-    spans = weigh(page, group, words) if len(group) > 1 else [weigh_alone(page, group[0], words)]
+    spans = weigh(page, group, words)
     taken: list[Span] = []
     for span in spans:
         if span.certainty < threshold and span.kind in NAMES and len(words) > 1:
@@ -178,12 +178,6 @@ def believed_part(page: Page, span: Span, words: dict[int, float], threshold: fl
     first, last = inside[0][0], inside[-1][0]
     lowest = min(certainty for _, certainty in inside)
     return replace(span, start=page.starts[first], end=page.ends[last], certainty=round(lowest, 4))
-
-
-def weigh_alone(page: Page, c: Candidate, words: dict[int, float]) -> Span:
-    """Return the span of a name about which there is one candidate only."""
-    certainty = name_certainty(page, c, [c], words)
-    return Span(c.start, c.end, c.kind, round(certainty, 4), c.source)
 
 
 def trust(c: Candidate) -> tuple[bool, float]:
@@ -265,14 +259,10 @@ def word_certainty(page: Page, i: int, names: list[Candidate]) -> float:
     against = medical_evidence(page, i)
     if full and against <= 0.8:
         against *= 0.2
-    if against < DOUBTED and "crf" in by_source and is_voted_alone(by_source):
+    alone = all(e < DOUBTED for source, e in by_source.items() if source not in VOTERS)
+    if against < DOUBTED and "crf" in by_source and alone:
         against = max(against, ordinary_evidence(page, i))
     return certainty * (1.0 - against)
-
-
-def is_voted_alone(by_source: dict[str, float]) -> bool:
-    """Return True when nothing but the trained voter says much for a name."""
-    return all(e < DOUBTED for source, e in by_source.items() if source not in VOTERS)
 
 
 def rank(page: Page, span: Span) -> int:

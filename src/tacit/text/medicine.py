@@ -24,7 +24,8 @@ def medical_evidence(page: Page, i: int) -> float:
     info = page.infos[i]
     if info.marks & m.SCORE and is_measured(page, i):
         return 0.95
-    if (info.low in CUES.contracted and is_contraction(page, i)) or is_misread(page, i):
+    contracted = page.low(i + 1) in ("'", "’") and page.low(i + 2) == "t" and page.joined(i)
+    if (info.low in CUES.contracted and contracted) or is_misread(page, i):
         return 0.95
     j, steps = i + 1, 0
     eponym = bool(info.marks & (m.EPONYM | m.MEDICAL | m.DRUG))
@@ -240,15 +241,13 @@ COMPLEMENTS = {
 }
 
 
-def is_contraction(page: Page, i: int) -> bool:
-    """Return True for the start of don't and its like."""
-    return page.low(i + 1) in ("'", "’") and page.low(i + 2) == "t" and page.joined(i)
-
-
 def ordinary_evidence(page: Page, i: int) -> float:
     """Return how much speaks against a name for which there is the trained voter's word alone."""
     info = page.infos[i]
-    if i and info.first < 8 and info.last < 11 and is_drug_like(page, i - 1):
+    before = page.near(i, i - 1)
+    trade = before is not None and before.medical and not before.common and page.gap(i - 1) == 1
+    if trade and info.first < 8 and info.last < 11:
+        # Epilim Chrono
         return 0.5
     if follows_person(page, i):
         return 0.0
@@ -313,12 +312,6 @@ def follows_person(page: Page, i: int) -> bool:
     if before.marks & m.TITLE:
         return True
     return before.shape in "CUM" and (before.first >= 5 or not (before.common or before.medical))
-
-
-def is_drug_like(page: Page, k: int) -> bool:
-    """Return True for a trade name right before another word: Epilim Chrono."""
-    info = page.infos[k]
-    return info.medical and not info.common and page.together(k, k + 1) and page.gap(k) == 1
 
 
 #: Marks of cue words: beside names, not in them.
@@ -394,7 +387,8 @@ def is_listed_thing(page: Page, i: int) -> bool:
                 return False
             if other.low in ".;" and step > 0:
                 break
-            rare += other.shape == "C" and is_certain_thing(other)
+            thing = other.marks & (m.EPONYM | m.PHRASE | m.DRUG | m.MEDICAL) and not other.common
+            rare += other.shape == "C" and bool(thing) and other.first < 7 and other.last < 12
             if rare >= 2:
                 return True
             k += step
@@ -414,12 +408,6 @@ def is_bracketed_thing(page: Page, i: int) -> bool:
 def parts_list(page: Page, k: int) -> bool:
     """Return True for a mark between the things of a list."""
     return 0 <= k < page.size and page.low(k) in CUES.parts
-
-
-def is_certain_thing(info: Word) -> bool:
-    """Return True for a word that names a thing and hardly anybody."""
-    thing = info.marks & (m.EPONYM | m.PHRASE | m.DRUG | m.MEDICAL)
-    return bool(thing) and info.first < 7 and info.last < 12 and not info.common
 
 
 def is_subgrade(info: Word) -> bool:

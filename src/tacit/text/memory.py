@@ -61,7 +61,9 @@ class Memory:
         for span in spans:
             if span.kind in NAMES and span.certainty >= SURE:
                 for part in name_parts(self.page.text[span.start : span.end]):
-                    if part not in self.known and self.is_telling(part):
+                    # No initial, no word of two letters in small print.
+                    telling = len(part) > 2 or self.page.lexicon(part).index >= 12
+                    if part not in self.known and telling:
                         fresh[part] = span.kind
         numbers = self.same_numbers(spans)
         if len(self.known) > MOST_PARTS:
@@ -96,10 +98,6 @@ class Memory:
                     found.append(Candidate(at, end, span.kind, 0.9, "prior occurrence"))
                 at = text.find(number, end)
         return found
-
-    def is_telling(self, part: str) -> bool:
-        """Return True for a part that can be looked for: no initial, no word of two letters in small print."""
-        return len(part) > 2 or self.page.lexicon(part).index >= 12
 
     def same_word(self, part: str) -> list[Candidate]:
         """Return the other places of a word, where it is written as a name."""

@@ -336,7 +336,7 @@ def tidy_phone(page: Page, span: Span) -> Iterator[Span]:
         inside = tokens_of(page, part)
         k = next((k for k in inside if page.infos[k].shape == "d"), None)
         if k is None:
-            if spells_digits(page, inside):
+            if sum(bool(page.marks(k) & m.NUMBER_WORD) for k in inside) > 2:
                 yield part
             else:
                 yield from salvage(page, part, part.start, part.end)
@@ -347,11 +347,6 @@ def tidy_phone(page: Page, span: Span) -> Iterator[Span]:
         digits = sum(c.isdecimal() for c in page.text[start : part.end])
         if digits >= 7 or has_phone_word(page, k):
             yield replace(part, start=start)
-
-
-def spells_digits(page: Page, inside: range) -> bool:
-    """Return True for a number in words."""
-    return sum(bool(page.marks(k) & m.NUMBER_WORD) for k in inside) > 2
 
 
 def has_phone_word(page: Page, k: int) -> bool:

@@ -193,16 +193,11 @@ def gmp() -> Any:
     return gmpy2
 
 
-def random_below(n: int) -> int:
-    """Return a whole number in [0, n) from the operating system."""
-    return secrets.randbelow(n)
-
-
 def random_unit(n: int) -> int:
     """Return a random number that has an inverse modulo n."""
     g = gmp()
     while True:
-        value = 1 + random_below(n - 1)
+        value = 1 + secrets.randbelow(n - 1)
         if g.gcd(value, n) == 1:
             return value
 

@@ -129,7 +129,7 @@ class Server:
             raise InvalidParameter(f"scheme {scheme!r}: {option_fault(error)}") from None
         public = self.half.public
         hint_bits = body_bits(public)
-        public = {**public, DIGESTS: digest_records(table)}
+        public = {**public, DIGESTS: b"".join(digest_record(i, r) for i, r in enumerate(table))}
         packed = encode(Message("", "server", "client", "parameters", public))
         version = digest_table(scheme, table, self.length, packed)
         self.parameters = Parameters(scheme, len(table), self.length, version, public)
@@ -202,11 +202,6 @@ class Client:
                 "a record is not the one that the server's parameters promise: the answer is damaged, or the server changed it"
             )
         return unpad(record)
-
-
-def digest_records(table: Sequence[bytes]) -> bytes:
-    """Return the digests of all records: a server that changes a record for one client is found out."""
-    return b"".join(digest_record(i, r) for i, r in enumerate(table))
 
 
 def digest_record(index: int, record: bytes) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.proper import back_proper, forward_proper, is_specific
@@ -69,15 +69,10 @@ def find_hospitals(page: Page, i: int) -> Iterator[Candidate]:
 
 
 @detector("hospital by its possessive", m.BRACKET)
-def find_possessive_hospitals(page: Page, i: int) -> Iterable[Candidate]:
+def find_possessive_hospitals(page: Page, i: int) -> Iterator[Candidate]:
     """Find at Brigham's, without a noun after it."""
     if page.low(i + 1) != "s" or page.infos[i].low not in "'’" or not page.joined(i) or i < 2:
-        return ()
-    return read_possessive(page, i)
-
-
-def read_possessive(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the name before the apostrophe at token i when it stands for a hospital."""
+        return
     k = i - 1
     if page.infos[k].shape not in "CM" or not page.joined(k):
         return
@@ -123,7 +118,8 @@ def find_companies(page: Page, i: int) -> Iterator[Candidate]:
     start = back_proper(page, j, 4)
     if start >= j and not info.low.endswith(page.pack.company_ends or ("\0",)):
         return
-    near = works_near(page, start) or page.low(start - 1) in ("at", "for", "with", "bei")
+    led = page.low(start - 1) in ("at", "for", "with", "bei")
+    near = led or page.marked(start - 6, start, m.WORKS)
     if not is_specific(page, start, j) or (page.plain_case(i) and not strong and not near):
         return
     evidence = 0.9 if strong else 0.85 if near else 0.72
@@ -147,11 +143,6 @@ def is_abbreviation(page: Page, i: int) -> bool:
         return page.lines[i] not in page.caps_lines and page.marks(i + 1) & m.DIGIT != 0
     small = page.infos[i].shape == "l" and not page.lower
     return small and page.low(i + 1) != "." and page.low(i - 1) != ","
-
-
-def works_near(page: Page, i: int) -> bool:
-    """Return True when a word of work stands shortly before token i."""
-    return any(page.marks(k) & m.WORKS for k in range(max(0, i - 6), i))
 
 
 @detector("employer", m.WORKS)

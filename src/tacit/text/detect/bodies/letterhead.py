@@ -141,15 +141,10 @@ def kind_of(page: Page, last: int) -> str:
 
 
 @detector("body in brackets", m.BRACKET, languages=("en",))
-def find_bracketed(page: Page, i: int) -> Iterable[Candidate]:
+def find_bracketed(page: Page, i: int) -> Iterator[Candidate]:
     """Find the practice of a doctor in brackets after the name: Dr Bloom (Coastal IVF)."""
     if page.infos[i].low != "(" or page.marks(i + 1) & m.CAPITAL == 0:
-        return ()
-    return read_brackets(page, i)
-
-
-def read_brackets(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the body in the brackets that open at token i."""
+        return
     if not any(page.marks(k) & m.TITLE for k in range(max(0, i - 5), i - 1)):
         return
     end = segment_end(page, i + 1)

@@ -155,7 +155,15 @@ def bare_field(page: Page, i: int) -> Iterator[Candidate]:
     if page.low(i) not in CUES.bare or not page.together(i, i + 1):
         return
     if page.low(i + 1) == "?" and page.low(i) in ("surname", "forename"):
-        yield from asked_name(page, i + 2)
+        # A question mark that stands for doubt: surname ?Fell.
+        info = page.word_at(i + 2)
+        if (
+            info is not None
+            and info.shape in "CM"
+            and page.joined(i + 1)
+            and not info.marks & m.STOP
+        ):
+            yield cut(page, i + 2, i + 3, "name", 0.85, "header field", person=True)
         return
     first = page.infos[i + 1]
     strange = not first.common and not first.medical
@@ -164,10 +172,3 @@ def bare_field(page: Page, i: int) -> Iterator[Candidate]:
     if end > i + 1 and not is_ordinary(page, i + 1, end):
         evidence = 0.8 if first.index >= 5 or loose or page.low(i) == "signed" else 0.5
         yield cut(page, i + 1, end, "name", evidence, "header field", person=True)
-
-
-def asked_name(page: Page, j: int) -> Iterator[Candidate]:
-    """Yield the word after a question mark that stands for doubt: surname ?Fell."""
-    info = page.word_at(j)
-    if info is not None and info.shape in "CM" and page.joined(j - 1) and not info.marks & m.STOP:
-        yield cut(page, j, j + 1, "name", 0.85, "header field", person=True)

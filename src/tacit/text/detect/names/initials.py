@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import word_end
@@ -32,13 +32,10 @@ def written(page: Page, i: int, j: int, evidence: float, source: str = "") -> Ca
 
 
 @detector("line of initials", m.LINE)
-def find_initial_lines(page: Page, i: int) -> Iterable[Candidate]:
+def find_initial_lines(page: Page, i: int) -> Iterator[Candidate]:
     """Find a line of initials only, perhaps two persons' with a slash, a dash before or a time after."""
-    return initial_line(page, i) if len(page.words[i]) <= 3 else ()
-
-
-def initial_line(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the initials of which the line at token i consists."""
+    if len(page.words[i]) > 3:
+        return
     line = page.lines[i]
     if i + LONG_LINE < page.size and page.lines[i + LONG_LINE] == line:
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tacit.text.detect.names.header_field import initials
 from tacit.text.detect.registry import Candidate, cut, detector
@@ -105,13 +105,10 @@ def is_lone(page: Page, i: int) -> bool:
 
 
 @detector("first and last name", m.NAMED)
-def find_full_names(page: Page, i: int) -> Iterable[Candidate]:
+def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a first name followed by a name: capitalised, or in a text without capitals a listed surname."""
-    return full_names(page, i) if page.infos[i].first >= 6 else ()
-
-
-def full_names(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the name that begins with the first name at token i."""
+    if page.infos[i].first < 6:
+        return
     info = page.infos[i]
     if i and page.joined(i - 1) and page.low(i - 1) in "-'’":
         return
@@ -186,15 +183,10 @@ def next_to(page: Page, j: int) -> bool:
 
 
 @detector("last, first", m.NAMED)
-def find_reversed_names(page: Page, i: int) -> Iterable[Candidate]:
+def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a surname, a comma, a first name: Townsend, Virginia A."""
     if i + 2 >= page.size or page.words[i + 1] != ",":
-        return ()
-    return reversed_names(page, i)
-
-
-def reversed_names(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the name around the comma after token i."""
+        return
     if not page.together(i, i + 2):
         return
     info, other = page.infos[i], page.infos[i + 2]
@@ -425,13 +417,10 @@ def find_lines(page: Page, i: int) -> Iterator[Candidate]:
 
 
 @detector("word before a surname", m.NAMED)
-def find_word_before(page: Page, i: int) -> Iterable[Candidate]:
+def find_word_before(page: Page, i: int) -> Iterator[Candidate]:
     """Find a capitalised word that can be a first name before a word that is a surname only: Bee Garcia."""
-    return word_before(page, i) if page.infos[i].last >= 13 else ()
-
-
-def word_before(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the first name before the surname at token i, with it."""
+    if page.infos[i].last < 13:
+        return
     info = page.infos[i]
     if info.index < 10 or info.shape != "C" or info.marks & (m.PLACE | m.EPONYM):
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.reading import marks as m
@@ -19,21 +19,18 @@ SIGNS = frozenset("-–‐‑")
 
 
 @detector("spelt name", m.SHORT | m.LETTER)
-def find_spelt_names(page: Page, i: int) -> Iterable[Candidate]:
+def find_spelt_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find single letters with hyphens between them, as callers spell their names."""
     if i + 1 >= page.size or page.words[i + 1] not in SIGNS or len(page.words[i]) != 1:
-        return ()
-    return spelt_from(page, i)
-
-
-def spelt_from(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the name that is spelt from letter i on."""
+        return
     if not page.joined(i):
         return
     if i and page.joined(i - 1) and page.low(i - 1) in SIGNS:
         return
     end, letters = i + 1, 1
-    while letters < MOST_LETTERS and is_next_letter(page, end):
+    while letters < MOST_LETTERS and page.low(end) in SIGNS and page.is_letter(end + 1):
+        if not (page.joined(end - 1) and page.joined(end)):
+            break
         end += 2
         letters += 1
     if letters < LEAST_LETTERS - 1:
@@ -44,12 +41,6 @@ def spelt_from(page: Page, i: int) -> Iterator[Candidate]:
         return
     if letters >= LEAST_LETTERS or (known and page.low(i - 1) in (",", ".", "spelled", "spelt")):
         yield cut(page, i, end, "name", 0.87, "spelt name", person=True)
-
-
-def is_next_letter(page: Page, j: int) -> bool:
-    """Return True for a hyphen at j and one letter after it."""
-    hyphen = page.low(j) in SIGNS and page.joined(j - 1) and page.joined(j)
-    return hyphen and page.is_letter(j + 1)
 
 
 # -- C1ifford, Bamgb0se ----------------------------------------------------------------------------
@@ -67,7 +58,8 @@ def find_misread(page: Page, i: int) -> Iterator[Candidate]:
     if not i or page.ends[i - 1] != page.starts[i] or not page.joined(i) or not is_part(page, i):
         return
     start, end = word_bounds(page, i)
-    if end - start < 2 or first_digit(page, start, end) != i:
+    first = next(k for k in range(start, end) if page.infos[k].shape == "d")
+    if end - start < 2 or first != i:
         return
     if page.infos[start].shape not in "CUIM":
         return
@@ -97,11 +89,6 @@ def is_part(page: Page, i: int) -> bool:
     if info.shape == "d":
         return len(info.low) < 3 and LETTERS.keys() >= set(info.low)
     return info.shape in "lCUIM"
-
-
-def first_digit(page: Page, start: int, end: int) -> int:
-    """Return the first digit of a word."""
-    return next(k for k in range(start, end) if page.infos[k].shape == "d")
 
 
 def read_letters(text: str) -> list[str]:

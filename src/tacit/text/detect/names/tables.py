@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from tacit.text.detect.names.header_field import is_ordinary, turned_end
@@ -53,7 +53,8 @@ def read_tables(text: str) -> Iterator[list[Row]]:
     lines: list[tuple[int, str]] = []
     start = 0
     for line in text.split("\n"):
-        if is_row(line):
+        divided = "  " in line.strip() or "|" in line or "\t" in line
+        if divided and len(line) <= LONGEST:
             lines.append((start, line))
         elif lines:
             if len(lines) > 1:
@@ -62,13 +63,6 @@ def read_tables(text: str) -> Iterator[list[Row]]:
         start += len(line) + 1
     if len(lines) > 1:
         yield read_rows(lines)
-
-
-def is_row(line: str) -> bool:
-    """Return True for a line that a bar, a tab or a wide gap divides."""
-    if len(line) > LONGEST:
-        return False
-    return "  " in line.strip() or "|" in line or "\t" in line
 
 
 def read_rows(lines: list[tuple[int, str]]) -> list[Row]:
@@ -278,13 +272,10 @@ def is_aged(page: Page, j: int) -> bool:
 
 
 @detector("speaker", m.LINE)
-def find_speakers(page: Page, i: int) -> Iterable[Candidate]:
+def find_speakers(page: Page, i: int) -> Iterator[Candidate]:
     """Find who speaks in a chat or a transcript: [07:52] ayesha: anyone seen; Goran > level 4.1."""
-    return speaker_at(page, i) if could_be_speech(page, i) else ()
-
-
-def speaker_at(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield who speaks in the line that begins at token i."""
+    if not could_be_speech(page, i):
+        return
     found = SPEAKER.match(page.text, page.starts[i])
     if found is None:
         return

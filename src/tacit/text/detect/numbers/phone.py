@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tacit.text.dates import NUMERIC
 from tacit.text.detect.registry import Candidate, detector
@@ -54,17 +54,12 @@ PAGER = m.mark("pager")
 
 
 @detector("phone", m.DIGIT)
-def find_phones(page: Page, i: int) -> Iterable[Candidate]:
+def find_phones(page: Page, i: int) -> Iterator[Candidate]:
     """Digits grouped as national and international numbers are."""
     word = page.words[i]
     small = len(word) < 3 and word[0] not in "01"
     if small and page.low(i - 1) not in "(+" and not near_cue(page, i):
-        return ()
-    return read_phone(page, i)
-
-
-def read_phone(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the telephone number whose first digits are token i."""
+        return
     text, start = page.text, page.starts[i]
     if i and page.joined(i - 1):
         before = page.infos[i - 1]
@@ -96,7 +91,9 @@ def read_phone(page: Page, i: int) -> Iterator[Candidate]:
             if pattern is LOCAL and UNITS.match(text, found.end()):
                 continue
             if pattern is LOCAL and found[0][3] == " " and not cue:
-                evidence = 0.82 if spoken_before(page, i) else 0.6
+                # Our number is ..., again that's 555 0149.
+                near = (k for k in range(i - REACH, i) if page.together(k, i))
+                evidence = 0.82 if any(page.marks(k) & m.PHONE for k in near) else 0.6
             yield Candidate(found.start(), found.end(), "phone", 0.97 if cue else evidence, "phone")
             return
     yield from after_cue(page, i, start)
@@ -117,11 +114,6 @@ def after_cue(page: Page, i: int, start: int) -> Iterator[Candidate]:
 def looks_like_year(text: str) -> bool:
     """Return True for four digits that are a year of a lifetime."""
     return len(text) == 4 and text.isdecimal() and 1900 <= int(text) <= 2035
-
-
-def spoken_before(page: Page, i: int) -> bool:
-    """Return True when a word of telephones stands earlier in the line: our number is ..., again that's 555 0149."""
-    return any(page.marks(k) & m.PHONE and page.together(k, i) for k in range(max(0, i - REACH), i))
 
 
 def has_cue(page: Page, i: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.reading import marks as m
@@ -210,13 +210,10 @@ def trim(text: str) -> str:
 
 
 @detector("code", m.UPPER | m.SHORT)
-def find_codes(page: Page, i: int) -> Iterable[Candidate]:
+def find_codes(page: Page, i: int) -> Iterator[Candidate]:
     """Capital letters with digits, without a cue: QL-88-40417, a licence plate."""
-    return read_code(page, i) if page.marks(i + 1) & (m.DIGIT | m.SLASH) else ()
-
-
-def read_code(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the code that begins with the letters of token i."""
+    if not page.marks(i + 1) & (m.DIGIT | m.SLASH):
+        return
     info = page.infos[i]
     if info.shape not in "UI" or i + 1 >= page.size or info.marks & m.MONTH:
         return
@@ -265,19 +262,14 @@ def is_shared(page: Page, i: int) -> bool:
 
 
 @detector("long number", m.DIGIT)
-def find_long_numbers(page: Page, i: int) -> Iterable[Candidate]:
+def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
     """Find a number too long for a measurement, or five digits after the letters of a degree."""
     end = page.ends[i]
     if end - page.starts[i] < 5 and page.low(i - 1) not in ("#", "("):
         after = page.text[end : end + 2]
         spaced = after[:1] == " " and after[1:].isdecimal()
         if not (spaced or after[:1] in ("-", "/") or after[:1].isupper()):
-            return ()
-    return read_long_number(page, i)
-
-
-def read_long_number(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the number at token i that stands for a record."""
+            return
     start, end = page.starts[i], page.ends[i]
     size = end - start
     text = page.text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, could_be_name
@@ -120,16 +120,13 @@ def find_regions(page: Page, i: int) -> Iterator[Candidate]:
 
 
 @detector("postcode", m.SHORT)
-def find_postcodes(page: Page, i: int) -> Iterable[Candidate]:
+def find_postcodes(page: Page, i: int) -> Iterator[Candidate]:
     """Find a postcode of letters and digits, with the town before it."""
     pattern = page.pack.postcode
     if pattern is None or not page.marks(i + 1) & (m.FEW | m.SLASH) or not page.joined(i):
-        return ()
-    return read_postcode(page, i, pattern) if page.infos[i].shape in "UI" else ()
-
-
-def read_postcode(page: Page, i: int, pattern: re.Pattern[str]) -> Iterator[Candidate]:
-    """Yield the postcode that begins at token i, and the parts of the address before it."""
+        return
+    if page.infos[i].shape not in "UI":
+        return
     found = pattern.match(page.text, page.starts[i])
     if found:
         start = page.starts[i]
@@ -266,13 +263,6 @@ def find_places(page: Page, i: int) -> Iterator[Candidate]:
             return
 
 
-def with_nation(page: Page, end: int) -> int:
-    """Return the end of a place with the word that its people have for it: Ash Narrows First Nation."""
-    if page.low(end) == "nation" and page.low(end - 1) == "first" and page.together(end - 1, end):
-        return end + 1
-    return end
-
-
 @detector("home", m.LIVES)
 def find_homes(page: Page, i: int) -> Iterator[Candidate]:
     """Lives in, resides at, moved from: the capitalised words after it."""
@@ -295,7 +285,11 @@ def find_homes(page: Page, i: int) -> Iterator[Candidate]:
         return
     if info.marks & (BARRED | m.STATE) and not info.marks & (m.PLACE | m.SAINT):
         return
-    end = with_nation(page, forward_proper(page, j, 3))
+    end = forward_proper(page, j, 3)
+    nation = page.low(end) == "nation" and page.low(end - 1) == "first"
+    if nation and page.together(end - 1, end):
+        # Ash Narrows First Nation
+        end += 1
     if any(page.marks(k) & (m.HOSPITAL | m.CLUB | m.COMPANY) for k in range(j, end + 1)):
         return
     if end > j and not page.marks(end) & m.HEAD and (not page.infos[j].medical or end > j + 1):
@@ -319,15 +313,10 @@ def find_next_doors(page: Page, i: int) -> Iterator[Candidate]:
 
 
 @detector("name and house number", m.FEW)
-def find_numbered_names(page: Page, i: int) -> Iterable[Candidate]:
+def find_numbered_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a line that begins with a capitalised word and a number, in a block with a town: Huntington 18."""
     if i == 0 or page.infos[i - 1].shape not in "CM" or page.lines[i - 1] != page.lines[i]:
-        return ()
-    return read_numbered_name(page, i)
-
-
-def read_numbered_name(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the capitalised words that begin the line of the number at token i."""
+        return
     start = i - 1
     while page.together(start - 1, i) and page.infos[start - 1].shape in "CM" and i - start < 4:
         start -= 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.proper import forward_proper, is_plain
@@ -96,7 +96,8 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
             yield cut(page, tidy(page, k, i), end, "address", 0.8 if led else 0.5, "street")
     elif plain and words == 1 and page.low(k - 1) in CUES.on and not page.infos[i - 1].medical:
         common = page.infos[i - 1].common
-        if info.low == "st" and page.low(k - 1) in ("on", "off") and ends_phrase(page, i + 1):
+        ends = not page.together(i, i + 1) or page.infos[i + 1].shape == "p"
+        if info.low == "st" and page.low(k - 1) in ("on", "off") and ends:
             # on king st
             yield cut(page, k, end, "address", 0.82, "street")
             return
@@ -107,11 +108,6 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
     elif page.capital(i) and not plain and words and info.low in CUES.sure:
         lives = page.low(k - 1) in ("on", "at", "to", "off", "near", "in")
         yield cut(page, tidy(page, k, i), end, "address", 0.8 if lives else 0.45, "street")
-
-
-def ends_phrase(page: Page, j: int) -> bool:
-    """Return True when a mark or the end of a line stands at token j."""
-    return not page.together(j - 1, j) or page.infos[j].shape == "p"
 
 
 def plain_weak(page: Page, start: int, i: int) -> float:
@@ -216,15 +212,10 @@ BESIDE = re.compile(
 
 
 @detector("numbered road", m.SHORT, languages=("en",))
-def find_roads(page: Page, i: int) -> Iterable[Candidate]:
+def find_roads(page: Page, i: int) -> Iterator[Candidate]:
     """Find a place on a road: A38 near Ashling, I-10 WB @ Exit 114."""
-    if page.marks(i + 1) & (m.FEW | m.SLASH) and not (i and page.joined(i - 1)):
-        return read_road(page, i)
-    return ()
-
-
-def read_road(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the number of a road and the place near it."""
+    if not page.marks(i + 1) & (m.FEW | m.SLASH) or (i and page.joined(i - 1)):
+        return
     found = ROAD.match(page.text, page.starts[i])
     beside = BESIDE.match(page.text, found.end()) if found else None
     if not found or not beside:
@@ -267,7 +258,8 @@ def find_flats(page: Page, i: int) -> Iterator[Candidate]:
         return
     elif page.low(end) == "-" and page.joined(j) and page.infos[end + 1].shape == "d":
         end += 2
-    beside = near_address(page, i, end)
+    near = (*range(i - 4, i), *range(end, end + 7))
+    beside = any(page.marks(k) & m.STREET and page.infos[k].shape != "l" for k in near)
     if info.low in ("flat", "apt", "apartment", "suite", "ste"):
         capital = info.shape in "CU" or page.plain_case(i)
         sure = 0.85 if beside else 0.8 if capital and info.low != "flat" else 0.4
@@ -300,12 +292,6 @@ def plot(page: Page, i: int, end: int) -> Iterator[Candidate]:
     if page.low(stop) == "," and page.low(stop + 1) in ("via", "near", "off"):
         stop = max(stop, forward_proper(page, stop + 2, 3)) if page.together(j, stop + 2) else stop
     yield cut(page, i, stop, "address", 0.86 if street else 0.82 if strange else 0.6, "flat")
-
-
-def near_address(page: Page, i: int, end: int) -> bool:
-    """Return True when a street word stands near tokens i to end."""
-    near = (*range(max(0, i - 4), i), *range(end, min(page.size, end + 7)))
-    return any(page.marks(k) & m.STREET and page.infos[k].shape != "l" for k in near)
 
 
 @detector("post box", m.BOX)

@@ -61,7 +61,9 @@ def age_evidence(page: Page, i: int, j: int, likely: bool) -> float:
         return 0.88
     if measured(page, j):
         return 0.0
-    field = before in (":", "of", "-", ")") and age_field(page, i)
+    # Age: 94, Age/Sex: 94, Age (yrs) 94, at an age of 94.
+    near = (page.low(k) for k in range(max(0, i - 5), i - 1) if page.together(k, i))
+    field = before in (":", "of", "-", ")") and any(low in ("age", "alter") for low in near)
     if counts_years(page, j) or before in CUES.aged or field:
         return 0.95
     if not likely or page.infos[i - 1].shape == "d" or not ends_clause(page, j):
@@ -72,7 +74,10 @@ def age_evidence(page: Page, i: int, j: int, likely: bool) -> float:
         # father Cornelius d. 97
         return 0.88 if any(page.marks(k) & m.RELATION for k in range(max(0, i - 6), i)) else 0.0
     if before == "(" and after == ")":
-        return 0.88 if is_person(page, i - 2) or is_birth_year(page, i - 2) else 0.0
+        # 12/03/1928 (94)
+        year = page.low(i - 2)
+        born = year.isdecimal() and 1880 <= int(year) <= 1950
+        return 0.88 if is_person(page, i - 2) or born else 0.0
     k = i - 2 if before in CUES.fillers else i - 1
     if page.low(k) in (",", "-", "–", "—") and is_person(page, k - 1):
         return 0.85
@@ -137,13 +142,6 @@ def counts_years(page: Page, j: int) -> bool:
     return bool(low == "m" and page.low(j + 1) == "," and page.joined(j - 1))
 
 
-def age_field(page: Page, i: int) -> bool:
-    """Return True after the field of a form: Age: 94, Age/Sex: 94, Age (yrs) 94, at an age of 94."""
-    return any(
-        page.low(k) in ("age", "alter") and page.together(k, i) for k in range(max(0, i - 5), i - 1)
-    )
-
-
 def is_birthday(page: Page, j: int) -> bool:
     """Return True for 94th birthday."""
     if page.low(j) in ("th", "st", "nd", "rd") and page.joined(j - 1):
@@ -191,11 +189,6 @@ def is_person(page: Page, k: int) -> bool:
     return info.index >= 5 or (
         not info.common and page.together(k - 1, k) and page.infos[max(0, k - 1)].first >= 9
     )
-
-
-def is_birth_year(page: Page, k: int) -> bool:
-    """Return True for a year in which somebody of that age was born: 12/03/1928 (94)."""
-    return k >= 0 and page.words[k].isdecimal() and 1880 <= int(page.words[k]) <= 1950
 
 
 def tells_life(page: Page, i: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from tacit.text.dates import (
@@ -43,20 +43,13 @@ NO_DATES = re.compile(
 
 
 @detector("date", m.DIGIT)
-def find_dates(page: Page, i: int) -> Iterable[Candidate]:
+def find_dates(page: Page, i: int) -> Iterator[Candidate]:
     """Digits with slashes, dots or dashes, or a day before a month's name."""
-    size = len(page.words[i])
-    return read_date(page, i) if size < 5 or size == 8 else ()
-
-
-def read_date(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the date that begins with the number at token i."""
-    start = page.starts[i]
-    size = page.ends[i] - start
+    start, size = page.starts[i], len(page.words[i])
+    if 4 < size != 8:
+        return
     joined = start and page.text[start - 1] in "/.-'$£€" and i > 1 and page.joined(i - 2)
     if joined and page.infos[i - 1].low in "/.-" and page.infos[i - 2].shape == "d":
-        return
-    if size > 8:
         return
     if i and page.joined(i - 1) and page.infos[i - 1].shape != "p":
         if page.infos[i - 1].low in "lio" and not (i > 1 and page.joined(i - 2)):
@@ -65,8 +58,6 @@ def read_date(page: Page, i: int) -> Iterator[Candidate]:
     text = page.text
     if size == 8:
         yield from compact(page, i)
-        return
-    if size > 4:
         return
     end = start + size
     parted = text[end : end + 1] in SIGNS or text[end : end + 2] in (" /", " |")

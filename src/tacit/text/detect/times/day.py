@@ -166,7 +166,14 @@ def day_at(page: Page, k: int, end: int) -> Iterator[Candidate]:
         stop = end + 4 if page.marks(end + 3) & m.FEW and page.together(k, end + 3) else end + 3
         yield cut(page, k - 1 if article else k, stop, "date", 0.95, "day by its ordinal")
         return
-    if of_month(page, end):
+    month = page.low(end + 2) == "month" and page.low(end + 1) in (
+        "this",
+        "last",
+        "next",
+        "the",
+        "that",
+    )
+    if page.low(end) == "of" and month and page.together(end, end + 2):
         yield cut(page, k - 1 if article else k, end, "date", 0.88, "day by its ordinal")
         return
     if before >= 0 and page.low(before) in (",", "."):
@@ -183,12 +190,6 @@ def day_at(page: Page, k: int, end: int) -> Iterator[Candidate]:
         if page.low(end) not in (":", "-", "–", "—"):
             return
         yield cut(page, k, end, "date", 0.82, "day by its ordinal")
-
-
-def of_month(page: Page, j: int) -> bool:
-    """Return True for of this month, of the month, of last month."""
-    month = page.low(j) == "of" and page.low(j + 2) == "month" and page.together(j, j + 2)
-    return month and page.low(j + 1) in ("this", "last", "next", "the", "that")
 
 
 def ranks(page: Page, j: int) -> bool:
