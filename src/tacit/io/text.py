@@ -22,10 +22,11 @@ from tacit.engine.arrow import set_columns, sort_by_row
 from tacit.engine.base import ROW, Engine
 from tacit.engine.memory import held_table
 from tacit.engine.names import check_names as refuse_names
-from tacit.errors import ColumnNotFound, InputError, UnreadableFile
+from tacit.errors import InputError, UnreadableFile
 from tacit.events import can_interrupt
 from tacit.io import Loaded, Options
 from tacit.io.formats import FileFormat
+from tacit.io.frames import require_columns
 
 FORMAT = FileFormat(
     "records",
@@ -126,9 +127,7 @@ def infer(
     frame: nw.LazyFrame[Any], names: list[str], options: Options, engine: Engine
 ) -> nw.LazyFrame[Any]:
     """Cast each column to the narrowest type that keeps every value."""
-    absent = [n for n in options.types if n not in names]
-    if absent:
-        raise ColumnNotFound(absent, names, "the file")
+    require_columns(options.types, names, "the file")
     if options.missing:
         codes = [str(m) for m in options.missing]
         frame = frame.with_columns(

@@ -18,8 +18,9 @@ from tacit.data.in_blocks import ticker
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.engine.blocks import Done
-from tacit.errors import ColumnNotFound, InputError, SdcError
+from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName
+from tacit.io.frames import require_columns
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.registry import register
@@ -111,9 +112,7 @@ class TextUtility(Measure[Corpus | Microdata]):
         return total
 
     def _of_columns(self, data: Microdata, original: Microdata, ctx: Context) -> Counter[str]:
-        missing = [c for c in self.columns if c not in original.columns]
-        if missing:
-            raise ColumnNotFound(missing, list(original.columns), "the original")
+        require_columns(self.columns, original.columns, "the original")
         old = {c: f"__old{i}__" for i, c in enumerate(self.columns)}
         before = original.frame.select(ROW, *[nw.col(c).alias(n) for c, n in old.items()])
         both = data.frame.select(ROW, *self.columns).join(before, on=ROW, how="inner")

@@ -9,7 +9,8 @@ import narwhals.stable.v2 as nw
 
 from tacit.data.corpus import Corpus, Document
 from tacit.data.microdata import Microdata
-from tacit.errors import ColumnNotFound, InputError
+from tacit.errors import InputError
+from tacit.io.frames import require_columns
 
 
 def read_columns(
@@ -27,14 +28,11 @@ def from_microdata(data: Microdata, text: str | None, name: str | None, record: 
     if text is None:
         raise InputError("name the column that holds the texts: read_texts(..., text='note')")
     known = columns_of(record)
-    missing = [
-        c for c in dict.fromkeys((text, *([name] if name else ()), *known)) if c not in data.columns
-    ]
-    if missing:
-        raise ColumnNotFound(missing, list(data.columns), "the data")
+    wanted = list(dict.fromkeys((text, *([name] if name else ()), *known)))
+    require_columns(wanted, data.columns, "the data")
     if data.frame.collect_schema()[text] != nw.String:
         raise InputError(f"column {text!r} does not hold text")
-    table = data.to_arrow(list(dict.fromkeys((text, *([name] if name else ()), *known))))
+    table = data.to_arrow(wanted)
     rows = {c: table.column(c).to_pylist() for c in table.column_names}
     width = len(str(table.num_rows))
     documents = [

@@ -12,7 +12,7 @@ import operator
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from tacit.errors import InputError, InvalidParameter, ProtocolError, Slow, near_match
 from tacit.private.parties.wire import Body, Message, decode, encode, take
@@ -45,55 +45,51 @@ DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True)
-class Exchange:
-    """What client and server tell each other about one query."""
+class Query:
+    """A query, as it goes to the server; the secret that reads its answer stays with the client."""
 
     version: str
     number: int
     body: Body = field(repr=False)
 
-    #: What it is called, its sender and its receiver.
-    ends: ClassVar[tuple[str, str, str]]
-
     def to_bytes(self) -> bytes:
-        """Return it as it travels."""
-        word, sender, receiver = self.ends
-        return encode(Message(self.version, sender, receiver, f"{word} {self.number}", self.body))
-
-    @classmethod
-    def parts(cls, data: bytes) -> tuple[str, int, Body]:
-        """Read what has travelled, or refuse it."""
-        message = decode(data)
-        return message.run, number_of(message.step, cls.ends[0]), message.body
-
-    @property
-    def n_bits(self) -> int:
-        """Return the bits of the content itself, without its envelope."""
-        return body_bits(self.body)
-
-
-@dataclass(frozen=True)
-class Query(Exchange):
-    """A query, as it goes to the server; the secret that reads its answer stays with the client."""
-
-    ends = ("query", "client", "server")
+        """Return the query as it travels."""
+        return encode(Message(self.version, "client", "server", f"query {self.number}", self.body))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Query:
         """Read a query that has travelled, or refuse it."""
-        return cls(*cls.parts(data))
+        message = decode(data)
+        return cls(message.run, number_of(message.step, "query"), message.body)
+
+    @property
+    def n_bits(self) -> int:
+        """Return the bits of the query itself, without its envelope."""
+        return body_bits(self.body)
 
 
 @dataclass(frozen=True)
-class Answer(Exchange):
+class Answer:
     """An answer, as it goes to the client."""
 
-    ends = ("answer", "server", "client")
+    version: str
+    number: int
+    body: Body = field(repr=False)
+
+    def to_bytes(self) -> bytes:
+        """Return the answer as it travels."""
+        return encode(Message(self.version, "server", "client", f"answer {self.number}", self.body))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Answer:
         """Read an answer that has travelled, or refuse it."""
-        return cls(*cls.parts(data))
+        message = decode(data)
+        return cls(message.run, number_of(message.step, "answer"), message.body)
+
+    @property
+    def n_bits(self) -> int:
+        """Return the bits of the answer itself, without its envelope."""
+        return body_bits(self.body)
 
 
 class Server:

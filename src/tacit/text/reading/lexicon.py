@@ -93,36 +93,23 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
+@dataclass(slots=True, eq=False)
 class Word:
     """One word as it is written: its form in lower case, its shape, marks and scores."""
 
-    __slots__ = (
-        "cluster",
-        "common",
-        "first",
-        "index",
-        "last",
-        "low",
-        "marks",
-        "medical",
-        "sex",
-        "shape",
-    )
-
-    def __init__(self, low: str, shape: str) -> None:
-        self.low = low
-        #: l lower, C capitalised, U upper, I one capital, M mixed, d digits, p mark.
-        self.shape = shape
-        self.marks = 0
-        self.first = 0
-        self.last = 0
-        self.common = 0
-        self.medical = False
-        self.sex = ""
-        #: How much rather a name than an ordinary word, in powers of two.
-        self.index = 0
-        #: Path in the tree of words that stand in like places, as bits, the first the lowest; 0 for none.
-        self.cluster = 0
+    low: str
+    #: l lower, C capitalised, U upper, I one capital, M mixed, d digits, p mark.
+    shape: str
+    marks: int = 0
+    first: int = 0
+    last: int = 0
+    common: int = 0
+    medical: bool = False
+    sex: str = ""
+    #: How much rather a name than an ordinary word, in powers of two.
+    index: int = 0
+    #: Path in the tree of words that stand in like places, as bits, the first the lowest; 0 for none.
+    cluster: int = 0
 
 
 @dataclass(frozen=True)
