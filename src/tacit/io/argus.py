@@ -239,9 +239,8 @@ def write(data: Any, path: Path, options: Options) -> None:
     content = "".join(line + "\r\n" for line in lines.to_pylist())
     path.write_bytes(content.encode(best_encoding(content, options.encoding)))
     described = description(data, fields, separator, path)
-    path.with_suffix(DESCRIPTION[path.suffix.lower()]).write_bytes(
-        described.encode(best_encoding(described, options.encoding))
-    )
+    beside = path.with_suffix(DESCRIPTION[path.suffix.lower()])
+    beside.write_bytes(described.encode(best_encoding(described, options.encoding)))
 
 
 def best_encoding(text: str, asked: str) -> str:
@@ -267,9 +266,8 @@ def make_field(column: Column, values: pa.ChunkedArray) -> Field:
     text = pc.fill_null(text, codes[0] if codes else "")
     widest = max(pc.max(pc.utf8_length(text)).as_py() or 0, *(len(c) for c in codes), 1)
     is_number = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
-    return Field(
-        column, text, max(widest, int(column.format.get("length", 0))), decimals, is_number
-    )
+    width = max(widest, int(column.format.get("length", 0)))
+    return Field(column, text, width, decimals, is_number)
 
 
 def missing_codes(column: Column) -> list[str]:

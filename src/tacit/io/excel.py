@@ -58,9 +58,8 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
     sheets = open_workbook(path)
     rows = chosen_rows(sheets, options.sheet, path, hidden=options.hidden)
     width = max(len(row) for row in rows)
-    columns = [
-        list(c) for c in zip(*(row + [""] * (width - len(row)) for row in rows), strict=True)
-    ]
+    filled = (row + [""] * (width - len(row)) for row in rows)
+    columns = [list(c) for c in zip(*filled, strict=True)]
     if options.header:
         columns = [c for c in columns if any(value != "" for value in c)]
         titles, columns = [c[0] for c in columns], [c[1:] for c in columns]
@@ -316,9 +315,8 @@ def cells(column: pa.ChunkedArray) -> list[Any]:
 def write_rows(sheet: Any, rows: Iterable[Sequence[Any]], *, titled: bool = False) -> None:
     """Append rows; a text stays text whatever it begins with, and a number keeps all its digits."""
     for number, row in enumerate(rows):
-        sheet.append(
-            [as_cell(sheet, v, bold=titled and number == 0, plain=not titled) for v in row]
-        )
+        bold = titled and number == 0
+        sheet.append([as_cell(sheet, v, bold=bold, plain=not titled) for v in row])
 
 
 def as_cell(sheet: Any, value: Any, *, bold: bool, plain: bool) -> Any:

@@ -44,9 +44,8 @@ def load(source: Any, engine: Engine) -> tuple[nw.LazyFrame[Any], Callable[[pa.T
         adopted = engine.adopt(native)
         assert adopted is not None
         return adopted, way_back(native, engine)
-    return engine.number_rows(engine.from_arrow(plain_table(to_arrow(native)))), way_back(
-        native, engine
-    )
+    frame = engine.number_rows(engine.from_arrow(plain_table(to_arrow(native))))
+    return frame, way_back(native, engine)
 
 
 def from_columns(columns: dict[Any, Any]) -> pa.Table:

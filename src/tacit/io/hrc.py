@@ -171,9 +171,10 @@ def code_labels(variable: Variable, folder: Path) -> dict[str, str]:
 def code_list(path: Path, encoding: str = "utf-8") -> dict[str, str]:
     """Read a code list: ``code,label`` a line."""
     pairs = (line.partition(",") for line in lines_of(decode(path, encoding)) if line.strip())
-    return {
-        code.strip().strip('"'): label.strip().strip('"') for code, comma, label in pairs if comma
-    }
+    bare = (
+        (code.strip().strip('"'), label.strip().strip('"')) for code, comma, label in pairs if comma
+    )
+    return dict(bare)
 
 
 def write_hrc(dimension: Dimension, path: str | Path, *, lead: str = "@") -> None:

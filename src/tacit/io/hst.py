@@ -122,9 +122,8 @@ def instruction(
         raise UnreadableFile(f"{where}: {command!r} is followed by {wanted} numbers")
     if dimensions is not None and at != dimensions:
         raise UnreadableFile(f"{where}: {dimensions} codes name a cell, and {at} were found")
-    return Instruction(
-        number, tuple(fields[:at]), command, tuple(n for n in numbers if n is not None)
-    )
+    known = tuple(n for n in numbers if n is not None)
+    return Instruction(number, tuple(fields[:at]), command, known)
 
 
 @dataclass
@@ -243,9 +242,8 @@ def apply_hst(
     skipped: list[tuple[int, str]] = []
     name = Path(path).name if isinstance(path, str | Path) else "instructions"
     if isinstance(path, str | Path):
-        every = read_hst(
-            path, separator, dimensions=len(table.dimensions), ignore_errors=ignore_errors
-        )
+        n = len(table.dimensions)
+        every = read_hst(path, separator, dimensions=n, ignore_errors=ignore_errors)
     else:
         every = tuple(path)
     change = Change(table, manual_range)

@@ -197,9 +197,8 @@ def write_jj(table: Table, path: str | Path, *, unbounded: float | None = None) 
     levels are all 0 gets an upper level of one unit in the last decimal, so that readers protect it
     from exact disclosure.
     """
-    far = unbounded or 10.0 ** np.ceil(
-        np.log10(10 * max(1.0, float(np.abs(table.value).max(initial=0))))
-    )
+    largest = max(1.0, float(np.abs(table.value).max(initial=0)))
+    far = unbounded or 10.0 ** np.ceil(np.log10(10 * largest))
     lines = ["0", str(len(table)), *cell_lines(table, far)]
     matrix = table.equations
     lines += [str(matrix.shape[0]), *equation_lines(matrix)]

@@ -168,18 +168,16 @@ def cast_code(value: Any, whole: bool) -> Any:
 def missing_of(ranges: Sequence[Any]) -> tuple[list[Any], list[tuple[float, float]]]:
     """Return SPSS's missing codes, apart in single ones and ranges."""
     pairs = [(r["lo"], r["hi"]) if isinstance(r, Mapping) else (r, r) for r in ranges]
-    return [low for low, high in pairs if low == high], [
-        (low, high) for low, high in pairs if low != high
-    ]
+    ranges = [(low, high) for low, high in pairs if low != high]
+    return [low for low, high in pairs if low == high], ranges
 
 
 def select_within_range(array: pa.Array, low: float, high: float) -> list[Any]:
     """Return the values that occur within a range of missing codes."""
     if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
         return []
-    found = pc.unique(
-        array.filter(pc.and_(pc.greater_equal(array, low), pc.less_equal(array, high)))
-    )
+    inside = pc.and_(pc.greater_equal(array, low), pc.less_equal(array, high))
+    found = pc.unique(array.filter(inside))
     return sorted(v for v in found.to_pylist() if v is not None)
 
 

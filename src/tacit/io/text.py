@@ -130,9 +130,8 @@ def infer(
     require_columns(options.types, names, "the file")
     if options.missing:
         codes = [str(m) for m in options.missing]
-        frame = frame.with_columns(
-            *[nw.when(~nw.col(n).is_in(codes)).then(nw.col(n)).alias(n) for n in names]
-        )
+        known = [nw.when(~nw.col(n).is_in(codes)).then(nw.col(n)).alias(n) for n in names]
+        frame = frame.with_columns(*known)
     kinds = infer_kinds(frame, names, options.types)
     if (held := held_table(frame)) is not None and not options.types:
         numbers = {n: cast_column(held.column(n), k) for n, k in kinds.items() if k != "text"}

@@ -195,9 +195,8 @@ def weigh(page: Page, group: list[Candidate], words: dict[int, float]) -> list[S
             strongest[c.start, c.end, c.kind] = c
     spans = []
     for c in strongest.values():
-        certainty = (
-            name_certainty(page, c, names, words) if c.kind in NAMES else thing_certainty(c, group)
-        )
+        named = c.kind in NAMES
+        certainty = name_certainty(page, c, names, words) if named else thing_certainty(c, group)
         spans.append(Span(c.start, c.end, c.kind, round(certainty, 4), c.source))
     return sorted(
         spans, key=lambda s: (rank(page, s), -s.certainty, s.start - s.end, s.kind != "nickname")

@@ -167,20 +167,15 @@ def find_in_seen(text: str, settings: Settings, record: Mapping[str, Any] | None
     settled: Settled = {}
     spans: list[Span] = []
     uncertain: list[Span] = []
-    for _ in range(PASSES):
+    for turn in range(PASSES + 1):
         spans, uncertain = settle(
             page, candidates, threshold, veto=settings.reduction, settled=settled
         )
         spans = extend_names(page, spans)
-        more = memory.recall(spans)
+        more = memory.recall(spans) if turn < PASSES else []
         if not more:
             break
         candidates.extend(more)
-    else:
-        spans, uncertain = settle(
-            page, candidates, threshold, veto=settings.reduction, settled=settled
-        )
-        spans = extend_names(page, spans)
     spans = join_addresses(page, tidy_spans(page, spans))
     if settings.strict:
         spans = extend_names(page, add_doubtful(page, spans, uncertain, votes))
@@ -200,9 +195,7 @@ def wanted(page: Page, span: Span, settings: Settings) -> bool:
     """Return True for a span of a kind that is looked for, and whose words no reviewer rejected."""
     if settings.kinds and span.kind not in settings.kinds:
         return False
-    return (
-        not settings.rejected or page.text[span.start : span.end].lower() not in settings.rejected
-    )
+    return page.text[span.start : span.end].lower() not in settings.rejected
 
 
 def vote(page: Page, settings: Settings) -> Iterable[Candidate]:

@@ -117,9 +117,8 @@ class Memory:
                 if evidence < 0.5 and max(info.first, info.last) >= 7 and self.is_person(i):
                     evidence = 0.85
             else:
-                evidence = (
-                    0.85 if not info.common and not info.marks & (BARRED | m.MEDICAL) else 0.0
-                )
+                plain = info.common or info.marks & (BARRED | m.MEDICAL)
+                evidence = 0.0 if plain else 0.85
             if evidence:
                 found.append(cut(page, i, i + 1, "name", evidence, "prior occurrence"))
         return found

@@ -42,9 +42,8 @@ def capital_name(page: Page, info: Word, cued: bool) -> bool:
     if info.shape == "U":
         if len(info.low) < 4 and info.first < 9 and info.last < 11:
             return cued and not info.medical and not info.common and len(info.low) > 2
-        return info.index >= 5 or (
-            cued and len(info.low) > 2 and not info.medical and not info.common
-        )
+        strange = len(info.low) > 2 and not info.medical and not info.common
+        return info.index >= 5 or (cued and strange)
     return cued or not (info.medical or (info.common >= 11 and info.index < 3))
 
 
@@ -125,13 +124,7 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
         listed = words == 1 and page.plain_case(j) and is_surname(page, i, j)
         if not (ruled or listed or could_be_name(page, j, plainly)):
             break
-        if words and (
-            (len(info.low) < 4 and info.marks & m.MEDICAL) or is_degree_like(page, i, info)
-        ):
-            break
-        if words and (
-            (info.medical and info.last < 13) or (info.marks & m.ACTS and info.shape == "l")
-        ):
+        if words and (ends_before(info) or is_degree_like(page, i, info)):
             break
         if words and info.shape not in "CMU" and page.capital(i) and not page.plain_case(i):
             break
@@ -150,6 +143,14 @@ def is_believed(page: Page, j: int, initials: int) -> bool:
     if info.shape in "CM" and not info.marks & m.STOP:
         return True
     return is_plain_surname(page, j) or (initials > 0 and info.shape == "C" and info.last >= 8)
+
+
+def ends_before(info: Word) -> bool:
+    """Return True for medicine and for what people do: no part of a name but its first."""
+    if info.medical and info.last < 13:
+        return True
+    acts = info.marks & m.ACTS and info.shape == "l"
+    return bool(acts or (len(info.low) < 4 and info.marks & m.MEDICAL))
 
 
 def is_degree_like(page: Page, i: int, info: Word) -> bool:
@@ -225,9 +226,8 @@ def take_back(page: Page, j: int, *, cued: bool, most: int = 4, strong: bool = F
             i = k - 1
             continue
         if info.shape == "I" and words:
-            if page.marks(k - 1) & m.AGE or (
-                page.low(k) in "fm" and k and page.infos[k - 1].shape in "dl"
-            ):
+            sex = page.low(k) in "fm" and k and page.infos[k - 1].shape in "dl"
+            if page.marks(k - 1) & m.AGE or sex:
                 break
             i = k
             continue
@@ -240,11 +240,9 @@ def take_back(page: Page, j: int, *, cued: bool, most: int = 4, strong: bool = F
         if info.marks & m.PARTICLE and words and small:
             i = k
             continue
-        believed = (
-            strong and words == 0 and k > 0 and info.shape in "CU" and not info.marks & m.STOP
-        )
-        if believed and not (page.infos[k - 1].first >= 8 or page.low(k - 1) == "."):
-            believed = False
+        led = k > 0 and (page.infos[k - 1].first >= 8 or page.low(k - 1) == ".")
+        believed = strong and words == 0 and led
+        believed = believed and info.shape in "CU" and not info.marks & m.STOP
         if not (believed or could_be_name(page, k, cued)) or (info.shape == "l" and not page.lower):
             break
         i = k

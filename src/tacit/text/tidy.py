@@ -95,8 +95,9 @@ def tidy_spans(page: Page, spans: Iterable[Span]) -> list[Span]:
             begun = ordered[k - 1].end if k else 0
             following = ordered[k + 1].start if k < last else len(page.text)
             tidied.extend(within(p, begun, following) for p in left)
-        elif (k and parts[k - 1] != [] and belongs(page, span, ordered[k - 1])) or (
-            k < last and parts[k + 1] != [] and belongs(page, span, ordered[k + 1])
+        elif any(
+            0 <= n <= last and parts[n] != [] and belongs(page, span, ordered[n])
+            for n in (k - 1, k + 1)
         ):
             tidied.append(span)
     return tidied
@@ -368,7 +369,7 @@ def tidy_id(page: Page, span: Span) -> Iterator[Span]:
         while j - i > 1 and is_remark(page, j - 1):
             j -= 1
         while (
-            i < j and page.infos[j - 1].shape == "l" and not page.joined(j - 2) and not page.lower
+            i < j and page.infos[j - 1].shape == "l" and not page.lower and not page.joined(j - 2)
         ):
             j -= 1
         if not any(page.infos[k].shape == "d" for k in range(i, j)):

@@ -30,9 +30,8 @@ class Marks:
 
     def put_on(self, corpus: Corpus) -> Corpus:
         """Return the corpus with its marks; every document must have some, even if none is in it."""
-        stems = {name: name for name in self.gold} | {
-            Path(n).with_suffix("").as_posix(): n for n in self.gold
-        }
+        stems = {name: name for name in self.gold}
+        stems |= {Path(n).with_suffix("").as_posix(): n for n in self.gold}
         found = []
         for i, d in enumerate(corpus, 1):
             key = stems.get(d.name) or stems.get(Path(d.name).with_suffix("").as_posix())
@@ -78,9 +77,8 @@ def marks_of(found: Any, path: Path) -> Marks:
     """Return marks from JSON: {document: spans}, a list of documents, or one document."""
     if isinstance(found, Mapping) and "spans" in found:
         found = [{"name": path.stem, **found}]
-    if isinstance(found, Mapping) and isinstance(
-        found.get("documents", found.get("letters")), list
-    ):
+    listed = found.get("documents", found.get("letters")) if isinstance(found, Mapping) else None
+    if isinstance(listed, list):
         found = found.get("documents", found.get("letters"))
     if isinstance(found, Mapping):
         return Marks(found)

@@ -198,9 +198,8 @@ class Mailbox:
                 return
             if self.ended.is_set():
                 raise ProtocolError("the run has ended")
-            unread = sum(s == sender for s, _ in self._seen) - sum(
-                s == sender for s, _ in self._taken
-            )
+            seen, taken = (sum(s == sender for s, _ in x) for x in (self._seen, self._taken))
+            unread = seen - taken
             if unread >= MAX_UNREAD:
                 raise ProtocolError("too many messages wait unread")
             self.journal.keep_received(self._number, data)

@@ -77,9 +77,8 @@ class Linear(Family):
     def sums(self, beta: Floats) -> Sums:
         """Return the residual sum of squares (halved, negative), X'(y - X b) and X'X."""
         rest = self.y - self.x @ beta
-        return Sums(
-            -0.5 * float(rest @ rest), self.x.T @ rest, self.weighted_square(np.ones(len(rest)))
-        )
+        information = self.weighted_square(np.ones(len(rest)))
+        return Sums(-0.5 * float(rest @ rest), self.x.T @ rest, information)
 
     def fit_statistics(self, beta: Floats) -> list[float]:
         """Return the sums from which sigma and R2 follow."""
@@ -217,9 +216,8 @@ class Cox:
     def merge(self, steps: Sequence[int]) -> Cox:
         """Return the same records on a coarser grid, whose steps begin at some places of this one."""
         place = np.searchsorted(np.asarray(steps), self.place, side="right") - 1
-        return Cox(
-            self.x, place.astype(np.float64), self.event, np.arange(len(steps), dtype=np.float64)
-        )
+        coarse = np.arange(len(steps), dtype=np.float64)
+        return Cox(self.x, place.astype(np.float64), self.event, coarse)
 
     @property
     def n_parameters(self) -> int:
@@ -294,6 +292,5 @@ def local_vector(model: Any, beta: Floats) -> Floats:
 
 def total_sums(model: Any, total: Floats) -> Sums:
     """Return what the totals mean."""
-    return (
-        model.combine(total) if isinstance(model, Cox) else unpack_sums(total, model.n_parameters)
-    )
+    whole = isinstance(model, Cox)
+    return model.combine(total) if whole else unpack_sums(total, model.n_parameters)

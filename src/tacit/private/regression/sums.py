@@ -284,9 +284,8 @@ def share_seeds(settings: SumSettings, step: str, own_seed: bytes) -> Role[None]
         if body is None:
             settings.gone.add(peer)
             continue
-        packed = unseal(
-            settings.pairs[peer], f"{step} {peer} {settings.me}", take(body, "shares", bytes)
-        )
+        sealed = take(body, "shares", bytes)
+        packed = unseal(settings.pairs[peer], f"{step} {peer} {settings.me}", sealed)
         if len(packed) != 2 * WIDTH:
             raise ProtocolError("shares that were received have the wrong length")
         seed, key = unpack_shares(packed)
@@ -424,9 +423,8 @@ def seal(secret: bytes, context: str, data: bytes) -> bytes:
     """Encrypt for one peer; every context is used once."""
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-    return ChaCha20Poly1305(hashlib.sha3_256(secret + context.encode()).digest()).encrypt(
-        bytes(12), data, None
-    )
+    cipher = ChaCha20Poly1305(hashlib.sha3_256(secret + context.encode()).digest())
+    return cipher.encrypt(bytes(12), data, None)
 
 
 def unseal(secret: bytes, context: str, data: bytes) -> bytes:
@@ -435,9 +433,8 @@ def unseal(secret: bytes, context: str, data: bytes) -> bytes:
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
     try:
-        return ChaCha20Poly1305(hashlib.sha3_256(secret + context.encode()).digest()).decrypt(
-            bytes(12), data, None
-        )
+        cipher = ChaCha20Poly1305(hashlib.sha3_256(secret + context.encode()).digest())
+        return cipher.decrypt(bytes(12), data, None)
     except InvalidTag:
         raise ProtocolError("a sealed message is damaged or was not meant for this party") from None
 

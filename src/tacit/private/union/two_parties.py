@@ -195,9 +195,8 @@ def play_bob(
         hers.get(token, opened[i * per_row : (i + 1) * per_row])
         for i, token in enumerate(union_tokens)
     ]
-    yield Send(
-        other, "8 rows", {"rows": group.pack([b for row in random.shuffle(rows) for b in row])}
-    )
+    shuffled = group.pack([b for row in random.shuffle(rows) for b in row])
+    yield Send(other, "8 rows", {"rows": shuffled})
     return Outcome(sizes, None)
 
 
@@ -268,9 +267,8 @@ def merge(
     for i, tokens in enumerate(hers):
         # Where he has the person too, his row goes along: a filler there would be no different.
         blocks = his_rows.pop(root(i), None)
-        union.append(
-            Entry(tokens, blocks or tuple(group.draw_element(random) for _ in range(per_row)))
-        )
+        fillers = blocks or tuple(group.draw_element(random) for _ in range(per_row))
+        union.append(Entry(tokens, fillers))
     for j, entry in enumerate(his, len(hers)):
         if root(j) not in taken:
             taken.add(root(j))

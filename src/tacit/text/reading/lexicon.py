@@ -220,9 +220,8 @@ class Lexicon:
         word.marks = known.cues.get(word.low, 0) or known.cues.get(low, 0)
         word.cluster = int(known.clusters.get(word.low) or known.clusters.get(low) or 0)
         if word.shape in "CMUI":
-            word.marks |= (
-                m.CAPITAL | (m.UPPER if word.shape == "U" else 0) | (m.SHORT if len(low) < 3 else 0)
-            )
+            upper = m.UPPER if word.shape == "U" else 0
+            word.marks |= m.CAPITAL | upper | (m.SHORT if len(low) < 3 else 0)
         if len(low) < 2:
             if word.shape == "l":
                 word.marks |= m.LETTER

@@ -81,9 +81,8 @@ class Inventor:
                 elif c.isdigit():
                     first = place == 0 or not original[place - 1].isdigit()
                     n = next(stream)
-                    made.append(
-                        str(n % 9 + 1) if first and c != "0" else "0" if first else str(n % 10)
-                    )
+                    lead = "0" if c == "0" else str(n % 9 + 1)
+                    made.append(lead if first else str(n % 10))
                 elif c.isalpha():
                     letter = "ABCDEFGHJKLMNPRSTUVWXYZ"[next(stream) % 23]
                     made.append(letter if c.isupper() else letter.lower())

@@ -24,9 +24,8 @@ class People:
         self.done: dict[str, str] = {}
         for span in sorted(spans, key=lambda s: s.start - s.end):
             if span.kind in NAMES:
-                self.learn(
-                    name_parts(text[span.start : span.end]), ", " in text[span.start : span.end]
-                )
+                name = text[span.start : span.end]
+                self.learn(name_parts(name), ", " in name)
 
     def learn(self, parts: tuple[str, ...], turned: bool) -> None:
         """Decide for new parts of a name whether they are first or last names; the longest names come first."""

@@ -54,9 +54,8 @@ def replace_words(text: str, lexicon: Lexicon, inventor: Inventor, kept: int) ->
     made, at = [], 0
     changed = False
     last = len(tokens.words) - 1
-    for place, (word, start, end) in enumerate(
-        zip(tokens.words, tokens.starts, tokens.ends, strict=True)
-    ):
+    tokens_at = zip(tokens.words, tokens.starts, tokens.ends, strict=True)
+    for place, (word, start, end) in enumerate(tokens_at):
         made.append(text[at:start])
         at = end
         low = word.lower()

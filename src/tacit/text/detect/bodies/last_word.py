@@ -158,9 +158,8 @@ def find_employers(page: Page, i: int) -> Iterator[Candidate]:
             if page.low(j) in ("the", "a", "der", "dem"):
                 j += 1
             break
-        if page.infos[j].shape == "p" or (
-            page.marks(j) & m.STOP and low not in ("as", "a", "an", "the", "is")
-        ):
+        small = page.marks(j) & m.STOP and low not in ("as", "a", "an", "the", "is")
+        if page.infos[j].shape == "p" or small:
             return
         j += 1
     if not seen or not page.together(i, j):
@@ -177,9 +176,8 @@ def find_employers(page: Page, i: int) -> Iterator[Candidate]:
             if page.marks(end) & (m.STOP | m.PREPOSITION):
                 break
             end += 1
-        known = any(
-            page.marks(k) & (m.COMPANY | m.HOSPITAL | m.CLUB) for k in range(j, end)
-        ) or any(not page.infos[k].common for k in range(j, end))
+        strange = any(not page.infos[k].common for k in range(j, end))
+        known = strange or page.marked(j, end, m.COMPANY | m.HOSPITAL | m.CLUB)
         if end > j and known and is_specific(page, j, end):
             yield cut(page, j, end, "employer", 0.8 if end - j > 1 else 0.6, "employer")
 

@@ -23,6 +23,8 @@ GOES_ON = CARE | FIRM | BODY | m.HOSPITAL | m.COMPANY
 KINDS = ((CARE, "hospital"), (FIRM, "employer"), (BODY, "organisation"))
 
 
+#: Marks of the numbers of units.
+COUNTED = m.FEW | m.mark("ordinal")
 NO_NAMES = CUES.sorts | PROPER.generic
 
 
@@ -69,23 +71,20 @@ def find_named_bodies(page: Page, i: int) -> Iterator[Candidate]:
     if not tells:
         return
     led = page.together(start - 1, i) and (page.low(start - 1) in CUES.to or is_field(page, start))
-    words_before = sum(
-        page.infos[k].shape in "CMUl" and page.low(k) != "s" for k in range(start, i)
-    )
+    worded = (page.infos[k].shape in "CMUl" and page.low(k) != "s" for k in range(start, i))
+    words_before = sum(worded)
     evidence = weigh_body(page, start, i, tells, led, words_before)
     if evidence < 0.3:
         return
     kind = next(kind for mark, kind in KINDS if info.marks & mark)
-    yield cut(
-        page, with_ordinal(page, start), with_number(page, i + 1), kind, evidence, "named body"
-    )
+    start, end = with_ordinal(page, start), with_number(page, i + 1)
+    yield cut(page, start, end, kind, evidence, "named body")
 
 
 def is_field(page: Page, start: int) -> bool:
     """Return True when a field or a word of care stands shortly before token start."""
-    return page.low(start - 1) in (":", "is", "-", "=", "–") and any(
-        page.low(k) in CUES.fields for k in range(max(0, start - 4), start - 1)
-    )
+    named = any(page.low(k) in CUES.fields for k in range(max(0, start - 4), start - 1))
+    return named and page.low(start - 1) in (":", "is", "-", "=", "–")
 
 
 def begin_body(page: Page, i: int) -> int:
@@ -145,9 +144,7 @@ def find_army_units(page: Page, i: int) -> Iterator[Candidate]:
     while k < min(page.size, j + 8) and page.together(j, k):
         if page.capital(k) and not page.marks(k) & m.STOP:
             end = k + 1
-        elif page.low(k) not in ("of", "the", ",") and not page.marks(k) & (
-            m.FEW | m.mark("ordinal")
-        ):
+        elif page.low(k) not in ("of", "the", ",") and not page.marks(k) & COUNTED:
             break
         k += 1
     yield cut(page, i - 1, end, "organisation", 0.86, "unit of an army")
@@ -182,9 +179,8 @@ def find_affiliations(page: Page, i: int) -> Iterator[Candidate]:
     """Find the capitalised words after plays for, member of, enrolled at, served in, rep from."""
     j, linked = i + 1, False
     while j < min(page.size, i + 6) and page.together(i, j):
-        if page.low(j) not in CUES.links and not (
-            page.infos[j].shape == "l" and not linked and j < i + 3
-        ):
+        small = page.infos[j].shape == "l" and not linked and j < i + 3
+        if page.low(j) not in CUES.links and not small:
             break
         linked = linked or page.low(j) in CUES.links
         j += 1

@@ -112,9 +112,8 @@ def field_evidence(page: Page, j: int, end: int) -> float:
 
 def is_ordinary(page: Page, j: int, end: int) -> bool:
     """Return True when all words are ordinary ones: Claims Reviewer."""
-    return all(
-        info.common >= 9 and info.index < 4 for info in page.infos[j:end] if info.shape in "lCUM"
-    )
+    worded = (info for info in page.infos[j:end] if info.shape in "lCUM")
+    return all(info.common >= 9 and info.index < 4 for info in worded)
 
 
 def turned_end(page: Page, j: int) -> int:
@@ -138,9 +137,8 @@ def turned_end(page: Page, j: int) -> int:
     ordinary = info.common >= 11 and info.index < 4 and info.first < 9
     if info.marks & (m.SUFFIX | m.STOP | m.TITLE) or ordinary or info.medical:
         return j
-    if not (page.capital(after) or page.plain_case(after)) or (
-        page.infos[j].shape == "l" and not page.lower
-    ):
+    small = page.infos[j].shape == "l" and not page.lower
+    if small or not (page.capital(after) or page.plain_case(after)):
         return j
     end = take_name(page, after, cued=True, most=2)
     while end > after and page.together(j, end) and page.gap(end - 1) == 1:

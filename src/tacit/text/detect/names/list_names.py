@@ -99,9 +99,8 @@ def is_lone(page: Page, i: int) -> bool:
         return True
     if after.shape in "CUMId" or after.low in "-/:" or after.marks & (m.HEAD | m.DOSE):
         return False
-    return not (
-        after.shape == "l" and after.common and not after.marks & (m.STOP | m.ACTS | m.PREPOSITION)
-    )
+    noun = after.shape == "l" and after.common
+    return not noun or bool(after.marks & (m.STOP | m.ACTS | m.PREPOSITION))
 
 
 @detector("first and last name", m.NAMED)
@@ -113,9 +112,8 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
     if i and page.joined(i - 1) and page.low(i - 1) in "-'’":
         return
     if page.capital(i):
-        if (info.marks & BARRED and (info.index < 7 or leads_name(page, i))) or (
-            info.common and info.index < 2
-        ):
+        barred = info.marks & BARRED and (info.index < 7 or leads_name(page, i))
+        if barred or (info.common and info.index < 2):
             return
         j = word_end(page, i)
         while j < page.size and j - i < 12 and is_initial(page, j, False):
@@ -317,9 +315,8 @@ def find_initialled_names(page: Page, i: int) -> Iterator[Candidate]:
     info = page.infos[j]
     if not page.joined(i) or info.low in CUES.genera_ends:
         return
-    if (page.low(i - 1) in (":", ";") or page.low(i - 1) in ("by", "per")) and not (
-        info.marks & (m.STOP | m.HEAD | m.DOSE) or (info.marks & m.MEDICAL and info.last < 8)
-    ):
+    thing = info.marks & (m.STOP | m.HEAD | m.DOSE) or (info.marks & m.MEDICAL and info.last < 8)
+    if page.low(i - 1) in (":", ";", "by", "per") and not thing:
         yield cut(page, i, word_end(page, j), "name", 0.87, "initial and surname", person=True)
         return
     if info.marks & (BARRED | m.MEDICAL) or (info.common and info.index < 4):
@@ -362,9 +359,8 @@ def is_told(page: Page, i: int) -> bool:
         return True
     if after.shape in "CUMd" or after.low in ("-", "®", "™"):
         return False
-    return after.shape == "p" or bool(
-        after.marks & (m.STOP | m.ACTS | m.PREPOSITION | m.RELATION | m.PHONE | m.AGE)
-    )
+    small = m.STOP | m.ACTS | m.PREPOSITION | m.RELATION | m.PHONE | m.AGE
+    return after.shape == "p" or bool(after.marks & small)
 
 
 @detector("SURNAME First", m.UPPER)
@@ -406,9 +402,8 @@ def find_lines(page: Page, i: int) -> Iterator[Candidate]:
     if info.shape not in "CUM" or info.medical or info.marks & barred:
         return
     end = take_name(page, i, cued=True, most=3)
-    if end <= i + 1 or (
-        end < page.size and page.lines[end] == page.lines[i] and not page.marks(end) & m.SUFFIX
-    ):
+    ends = end >= page.size or page.lines[end] != page.lines[i]
+    if end <= i + 1 or not (ends or page.marks(end) & m.SUFFIX):
         return
     parts = [w for w in page.infos[i:end] if w.shape in "CUM"]
     listed = any((w.last >= 12 and w.index >= 7) or (w.first >= 9 and w.index >= 5) for w in parts)

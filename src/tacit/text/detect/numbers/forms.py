@@ -26,9 +26,8 @@ def find_emails(page: Page, i: int) -> Iterator[Candidate]:
         return
     start = at - len(before[0].lstrip(".'-"))
     if start < at:
-        yield Candidate(
-            start, after.end(), "email", 0.99 if "." in after[0] else 0.85, "e-mail", person=True
-        )
+        sure = 0.99 if "." in after[0] else 0.85
+        yield Candidate(start, after.end(), "email", sure, "e-mail", person=True)
 
 
 # -- addresses of the web, and numbers of machines -------------------------------------------------

@@ -170,9 +170,8 @@ def goes_on(page: Page, j: int) -> bool:
     """Return True when letters or digits follow a number without a space, perhaps after a mark: 11:07, 1107h."""
     if not page.joined(j):
         return False
-    return page.infos[j + 1].shape != "p" or (
-        page.joined(j + 1) and page.infos[j + 2].shape != "p" and page.low(j + 1) not in ",)"
-    )
+    marked = page.joined(j + 1) and page.infos[j + 2].shape != "p" and page.low(j + 1) not in ",)"
+    return marked or page.infos[j + 1].shape != "p"
 
 
 def find_called(page: Page, i: int) -> Iterator[Candidate]:

@@ -116,9 +116,8 @@ def compound_number(page: Page, j: int, weak: bool) -> Iterator[Candidate]:
 def find_labelled_numbers(page: Page, i: int) -> Iterator[Candidate]:
     """Find a number after a word that may be its label: participant SD-118, bib T-408, s/n 77-104, log 0417 of 22/9."""
     low = page.low(i)
-    if low in ("n", "c") and not (
-        page.low(i - 1) == "/" and page.low(i - 2) == ("s" if low == "n" else "a")
-    ):
+    parted = page.low(i - 1) == "/" and page.low(i - 2) == ("s" if low == "n" else "a")
+    if low in ("n", "c") and not parted:
         return
     if low == "last" and page.low(i + 1) not in ("4", "four"):
         return
@@ -309,9 +308,8 @@ def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
     after_name = any(page.marks(k) & m.SUFFIX for k in near) or any(
         page.low(k) in ("d", "n") and page.low(k - 1) == "." for k in near
     )
-    if after_name and (
-        i + 1 >= page.size or page.lines[i + 1] != page.lines[i] or page.low(i + 1) in ".,;"
-    ):
+    closed = page.ends_line(i + 1) or page.low(i + 1) in ".,;"
+    if after_name and closed:
         yield cut(page, i, i + 1, "id", 0.9, "provider number")
     elif is_shared(page, i):
         return
@@ -322,9 +320,8 @@ def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
             stop = found.end()
         yield Candidate(start, stop, "id", 0.85, "long number")
     elif size == 6:
-        framed = page.low(i - 1) == "(" or (
-            i > 0 and page.infos[i - 1].shape == "U" and page.gap(i - 1) == 1
-        )
+        upper = i > 0 and page.infos[i - 1].shape == "U" and page.gap(i - 1) == 1
+        framed = page.low(i - 1) == "(" or upper
         lone = page.low(i + 1) in (")", "") or framed
         lettered = framed and page.infos[i - 1].shape == "U" and len(page.low(i - 1)) <= 3
         begun = i - 1 if lettered and not page.marks(i - 1) & (m.NUMBER | LABEL) else i

@@ -25,9 +25,8 @@ def find_states(page: Page, i: int) -> Iterator[Candidate]:
     short = len(info.low) == 2
     if short and info.shape != "U" and not page.lower:
         return
-    doubtful = short and bool(
-        info.marks & (m.SUFFIX | m.STOP | m.MEDICAL | m.PREPOSITION) or page.plain_case(i)
-    )
+    small = info.marks & (m.SUFFIX | m.STOP | m.MEDICAL | m.PREPOSITION)
+    doubtful = short and bool(small or page.plain_case(i))
     j = i + 1
     if page.low(j) in (".", ","):
         j += 1
@@ -194,9 +193,8 @@ def find_settlements(page: Page, i: int) -> Iterator[Candidate]:
     if not page.together(i, j) or page.infos[j].shape not in "CM" or page.plain_case(j):
         return
     info = page.infos[j]
-    if info.common >= 12 or info.marks & (
-        m.STOP | m.TITLE | m.HOSPITAL | m.CLUB | m.ROLE | m.MEDICAL
-    ):
+    barred = m.STOP | m.TITLE | m.HOSPITAL | m.CLUB | m.ROLE | m.MEDICAL
+    if info.common >= 12 or info.marks & barred:
         return
     if page.low(i) in ("district", "village", "suburb", "hamlet") and info.common:
         return
@@ -322,9 +320,8 @@ def find_numbered_names(page: Page, i: int) -> Iterator[Candidate]:
         start -= 1
     if start and page.together(start - 1, i):
         return
-    if page.marks(i - 1) & (BARRED | m.MEDICAL | m.UNIT) or any(
-        page.marks(k) & (m.MONTH | m.MEDICAL | m.HOSPITAL) for k in range(start, i)
-    ):
+    things = page.marked(start, i, m.MONTH | m.MEDICAL | m.HOSPITAL)
+    if things or page.marks(i - 1) & (BARRED | m.MEDICAL | m.UNIT):
         return
     after = page.word_at(i + 1)
     listed = m.BORN | m.PHONE | m.NUMBER

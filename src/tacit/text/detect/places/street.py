@@ -43,9 +43,8 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
             continue
         if before.low in ("st", "nd", "rd", "th") and k > 1 and page.joined(k - 2):
             # 1200 W. 5th St.
-            if page.infos[k - 2].shape != "d" or (
-                k == i - 1 and page.low(i) == "st" and not page.capital(i)
-            ):
+            small = k == i - 1 and page.low(i) == "st" and not page.capital(i)
+            if page.infos[k - 2].shape != "d" or small:
                 break
             k -= 2
             words += 1
@@ -56,9 +55,8 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
         worded = page.capital(k - 1) or before.shape == "I" or small
         if not worded and not (plain and not before.marks & m.STOP):
             break
-        if (before.marks & m.TITLE and before.index < 5) or (
-            before.marks & (m.WEEKDAY | m.MONTH) and before.index < 4 and words
-        ):
+        dated = before.marks & (m.WEEKDAY | m.MONTH) and before.index < 4 and words
+        if dated or (before.marks & m.TITLE and before.index < 5):
             break
         k -= 1
         words += 1
@@ -77,9 +75,8 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
         return
     start, numbered = house_number(page, k)
     after = page.infos[end] if page.together(i, end) else None
-    trailing = (
-        page.pack.street_ends and after is not None and after.shape == "d" and len(after.low) <= 4
-    )
+    number = after is not None and after.shape == "d" and len(after.low) <= 4
+    trailing = page.pack.street_ends and number
     if trailing:
         end += 1
         if end < page.size and page.joined(end - 1) and page.is_letter(end):
@@ -192,9 +189,8 @@ def find_leading_ways(page: Page, i: int) -> Iterator[Candidate]:
         return
     end = i + 1
     while end < min(page.size, i + 5) and page.together(i, end):
-        if not (
-            page.capital(end) or page.low(end) in ("de", "des", "du", "la", "las", "los", "del")
-        ):
+        small = page.low(end) in ("de", "des", "du", "la", "las", "los", "del")
+        if not small and not page.capital(end):
             break
         end += 1
     if end > i + 1 and page.capital(end - 1):

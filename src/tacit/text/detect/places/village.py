@@ -64,9 +64,8 @@ def find_terrain(page: Page, i: int) -> Iterator[Candidate]:
             return
         return
     placed = page.low(start - 1) in CUES.placed or page.marks(start - 1) & m.LIVES
-    listed = page.low(start - 1) == "," and (
-        page.infos[start - 2].shape == "d" or page.marks(start - 2) & (m.STREET | m.UNIT)
-    )
+    part = page.marks(start - 2) & (m.DIGIT | m.STREET | m.UNIT)
+    listed = page.low(start - 1) == "," and part
     strange = not before.common or bool(before.marks & m.PLACE and before.index >= -3)
     if is_plain(page, i):
         evidence = 0.68 if strange and (placed or listed) else 0.5 if strange or placed else 0.0
@@ -87,9 +86,8 @@ def find_strange_places(page: Page, i: int) -> Iterator[Candidate]:
     if j >= page.size or page.infos[j].shape not in "CM" or page.lines[j] != page.lines[i]:
         return
     info = page.infos[j]
-    if (
-        info.marks & (BARRED | m.STATE | m.EPONYM | m.DRUG) and not info.marks & m.SAINT
-    ) or info.medical:
+    barred = info.marks & (BARRED | m.STATE | m.EPONYM | m.DRUG) and not info.marks & m.SAINT
+    if barred or info.medical:
         return
     end = forward_proper(page, j, 3)
     if end <= j or page.marks(end) & m.HEAD or info.first >= 8:

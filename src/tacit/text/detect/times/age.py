@@ -186,9 +186,8 @@ def is_person(page: Page, k: int) -> bool:
         return False
     if page.capital(k) and info.shape != "U":
         return could_be_name(page, k, True) and not info.medical and info.common < 13
-    return info.index >= 5 or (
-        not info.common and page.together(k - 1, k) and page.infos[max(0, k - 1)].first >= 9
-    )
+    named = page.together(k - 1, k) and page.infos[max(0, k - 1)].first >= 9
+    return info.index >= 5 or (not info.common and named)
 
 
 def tells_life(page: Page, i: int) -> bool:

@@ -305,9 +305,8 @@ def compact(page: Page, i: int) -> Iterator[Candidate]:
     if not found or not 1850 <= int(found[1]) <= 2100:
         return
     if 1 <= int(found[2]) <= 12 and 1 <= int(found[3]) <= 31:
-        near = page.marked(i - 4, i, m.BORN) or any(
-            page.low(k) in ("date", "dated", "on") for k in range(i - 4, i)
-        )
+        led = any(page.low(k) in ("date", "dated", "on") for k in range(i - 4, i))
+        near = led or page.marked(i - 4, i, m.BORN)
         yield Candidate(page.starts[i], page.ends[i], "date", 0.95 if near else 0.8, "date")
 
 

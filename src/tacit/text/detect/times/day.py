@@ -141,9 +141,8 @@ def ends_entry(page: Page, j: int) -> bool:
     after = page.word_at(j)
     if after is None or not page.together(j - 1, j):
         return True
-    return after.low in (",", ";", ")", "(", "|", "–", "—") or (
-        after.low == "." and not page.joined(j)
-    )
+    stop = after.low == "." and not page.joined(j)
+    return stop or after.low in (",", ";", ")", "(", "|", "–", "—")
 
 
 def ordinal_end(page: Page, j: int) -> int:
