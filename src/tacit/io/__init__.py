@@ -187,7 +187,11 @@ def write_frame(
     from tacit.io.frame_files import write_frame as write_tidy
 
     chosen = clean(options, "write_frame")
-    wished = {"decimals": decimals, "overwrite": overwrite, "more_sheets": more_sheets}
+    wished: dict[str, Any] = {
+        "decimals": decimals,
+        "overwrite": overwrite,
+        "more_sheets": more_sheets,
+    }
     return write_tidy(frame, Path(path), options=chosen, **wished)
 
 

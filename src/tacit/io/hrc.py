@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tacit.data.cells.dimension import TOTAL, Dimension
 from tacit.data.hierarchies.argus import (
@@ -152,7 +153,7 @@ def dimension_of(
             )
         return made
     if levels:
-        known = {"total": variable.total, "labels": labels}
+        known: dict[str, Any] = {"total": variable.total, "labels": labels}
         return digit_dimension(variable.name, occurring, levels, missing=variable.missing, **known)
     width = max((len(c) for c in occurring), default=0)
     if ordered:

@@ -16,10 +16,9 @@ from typing import Any
 from tacit.data.corpus import Corpus, Document
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, SdcWarning, UnreadableFile
-from tacit.io.corpora.columns import from_microdata, read_columns
+from tacit.io.corpora.columns import from_microdata, read_columns, read_records
 from tacit.io.corpora.decode import existing
 from tacit.io.corpora.gold import read_gold
-from tacit.io.corpora.known import read_records
 from tacit.io.formats import by_ending
 
 #: Files with columns, one of which holds the texts.

@@ -23,8 +23,7 @@ from tacit.private.parties.certificates import peer_name, tls_context
 from tacit.private.parties.journal import Journal, digest
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Role, Send
-from tacit.private.parties.transcript import Line, Transcript
-from tacit.private.parties.wire import Body, Message, decode, encode
+from tacit.private.parties.wire import Body, Line, Message, Transcript, decode, encode
 
 T = TypeVar("T")
 #: Connections of one peer served at once, and messages of one peer that may wait unread.

@@ -1,4 +1,4 @@
-"""Messages between parties: a strict, versioned form that is checked before anything else looks at it.
+"""Messages between parties: a strict, versioned form that is checked before anything else looks at it, and the transcript of a run.
 
 A message is a JSON header (who, which run, which step, and the names, types and lengths of its parts), followed by the
 parts as plain bytes. Nothing in it is ever evaluated: there are no pickles, and arrays have one of a few fixed types.
@@ -7,6 +7,7 @@ parts as plain bytes. Nothing in it is ever evaluated: there are no pickles, and
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -150,3 +151,46 @@ def take(
     if not fits:
         raise ProtocolError(f"the part {name!r} of a message has the wrong type or length")
     return value
+
+
+# -- who told whom how much in which step: sizes, never values -------------------------------------
+
+
+@dataclass(frozen=True)
+class Line:
+    """One message, without its content."""
+
+    sender: str
+    receiver: str
+    step: str
+    n_bytes: int
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """Every message of a run, in order, as one party or an onlooker of all of them saw it."""
+
+    lines: tuple[Line, ...] = ()
+
+    @property
+    def n_messages(self) -> int:
+        """Return the number of messages."""
+        return len(self.lines)
+
+    @property
+    def n_bytes(self) -> int:
+        """Return the number of bytes in all messages."""
+        return sum(line.n_bytes for line in self.lines)
+
+    def bytes_by_sender(self) -> Mapping[str, int]:
+        """Return how much each party sent."""
+        sent: Counter[str] = Counter()
+        for line in self.lines:
+            sent[line.sender] += line.n_bytes
+        return dict(sent)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per message, for frames and files."""
+        names = ("message", "step", "sender", "receiver", "bytes")
+        told = ((i, x.step, x.sender, x.receiver, x.n_bytes) for i, x in enumerate(self.lines, 1))
+        return [dict(zip(names, row, strict=True)) for row in told]

@@ -14,7 +14,7 @@ from tacit.arrays import Floats
 from tacit.errors import InputError, InvalidParameter, WeakProtection
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Role, Together, run_together
-from tacit.private.parties.transcript import Transcript
+from tacit.private.parties.wire import Transcript
 from tacit.private.regression import loglinear
 from tacit.private.regression.design import columns_of
 from tacit.private.regression.files import COLLUSION, THREATS, check_number, name_files

@@ -267,7 +267,7 @@ def question_of(model: Any) -> Question:
     known = (0.0, 1.0) if isinstance(model, Logistic | Cox) else None
     factor, answer = code_numbers("response", response, known)
     numbers = [code_numbers(f"column {i}", c, None)[1] for i, c in enumerate(columns, 1)]
-    factors, crossings = ((factor,), ((0,),)) if factor else ((), ())
     known_numbers = tuple(n for n in (*numbers, answer) if n)
-    response_place = 0 if factor else None
-    return Question(model.n_records, factors, crossings, response_place, None, known_numbers)
+    if factor is None:
+        return Question(model.n_records, numbers=known_numbers)
+    return Question(model.n_records, (factor,), ((0,),), 0, None, known_numbers)

@@ -13,7 +13,7 @@ from tacit.arrays import Floats
 from tacit.errors import InputError, InvalidParameter
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Role, run_together
-from tacit.private.parties.transcript import Transcript
+from tacit.private.parties.wire import Transcript
 from tacit.private.regression import families, vertical
 from tacit.private.regression.design import (
     Coding,

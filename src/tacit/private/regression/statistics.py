@@ -21,7 +21,7 @@ from tacit.arrays import Floats
 from tacit.errors import InputError
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Role, agree, run_together
-from tacit.private.parties.transcript import Transcript
+from tacit.private.parties.wire import Transcript
 from tacit.private.regression.design import arrays_of
 from tacit.private.regression.files import COLLUSION, THREATS, check_number, name_files
 from tacit.private.regression.fixed_point import FixedPoint

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import InvalidParameter, WeakProtection
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Role, run_together
-from tacit.private.parties.transcript import Transcript
+from tacit.private.parties.wire import Transcript
 from tacit.private.union.records import longest_row, make_records
 from tacit.private.union.ring import play_ring
 from tacit.private.union.two_parties import (
@@ -169,7 +169,7 @@ def describe(
         numbers["records in both files"] = sizes.both
         warn_of_extremes(sizes)
     statement = statement_of(parties, sizes, terms)
-    told = {"sizes": sizes, "transcript": transcript, "statement": statement}
+    told: dict[str, Any] = {"sizes": sizes, "transcript": transcript, "statement": statement}
     value = float(sizes.union)
     return UnionResult(
         "private_union", "Private union", value, numbers, frame, statement, rows=tuple(rows), **told

@@ -25,8 +25,9 @@ def read(text: str, pack: Pack) -> tuple[Written, int] | None:
     at = digit.start()
     written = read_numeric(text, at, pack) or read_day_month(text, at, pack) or read_short(text, at)
     if written is None and re.fullmatch(r"\d{8}", text[at:]):
-        year, month, day = text[at : at + 4], text[at + 4 : at + 6], text[at + 6 :]
-        return Written(len(text), int(day), int(month), int(year), "compact", year), at
+        year, rest = text[at : at + 4], text[at + 4 :]
+        day = int(rest[2:])
+        return Written(len(text), day, int(rest[:2]), int(year), "compact", year), at
     return (written, at) if written else None
 
 
