@@ -113,7 +113,7 @@ def read_queue(path: str | Path) -> Queue:
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
         entries = [
-            Entry(*(made(e[name]) for name, made in PLAIN.items()), str(e["decision"] or ""))
+            Entry(**{n: made(e[n]) for n, made in PLAIN.items()}, decision=str(e["decision"] or ""))
             for e in found["queue"]
         ]
         narratives = [dict(entry) for entry in found.get("narratives") or ()]

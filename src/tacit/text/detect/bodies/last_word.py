@@ -38,8 +38,8 @@ def find_hospitals(page: Page, i: int) -> Iterator[Candidate]:
     if page.low(end) in HOSPITAL.measures and page.together(i, end):
         return
     start = back_proper(page, i)
-    after = page.near(i, i + 1)
-    compound = page.pack.hospital_ends and after is not None and after.shape in "CM"
+    name = page.near(i, i + 1)
+    compound = page.pack.hospital_ends and name is not None and name.shape in "CM"
     if compound and not is_specific(page, start, i):
         after = forward_proper(page, i + 1, 3)
         if after > i + 1 and is_specific(page, i + 1, after):

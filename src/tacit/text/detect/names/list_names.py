@@ -141,8 +141,8 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
         while j < page.size and j - i < 8 and len(page.low(j)) == 1 and page.infos[j].shape in "lI":
             j = page.skip_dot(j + 1)
         sure = info.first >= 13 and (not info.common or is_cued(page, i))
-        other = page.near(i, j)
-        if other is None or other.shape not in "lU" or not next_to(page, j):
+        surname = page.near(i, j)
+        if surname is None or surname.shape not in "lU" or not next_to(page, j):
             return
         if plain_surname(page, j, sure):
             whole = 0.85 if info.index >= 6 else 0.7

@@ -43,8 +43,8 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
             continue
         if before.low in ("st", "nd", "rd", "th") and k > 1 and page.joined(k - 2):
             # 1200 W. 5th St.
-            small = k == i - 1 and page.low(i) == "st" and not page.capital(i)
-            if page.infos[k - 2].shape != "d" or small:
+            direct = k == i - 1 and page.low(i) == "st" and not page.capital(i)
+            if page.infos[k - 2].shape != "d" or direct:
                 break
             k -= 2
             words += 1
