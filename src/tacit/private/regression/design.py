@@ -114,7 +114,7 @@ def columns_of(table: Any, names: Sequence[str] | None, who: str) -> dict[str, V
     for n, values in found.items():
         holes = values.dtype == object and has_none(values)
         if values.dtype.kind == "f":
-            holes = np.isnan(values).any()
+            holes = bool(np.isnan(values).any())
         if holes:
             raise InputError(
                 f"column {n!r} of {who!r} has missing values: complete them, or leave these records out, at every party alike"
