@@ -15,7 +15,7 @@ from tacit.data.corpus import Span
 from tacit.errors import InvalidParameter, UnreadableFile
 from tacit.text.board import combine
 from tacit.text.detect import registry
-from tacit.text.detect.numbers.national_id import nhs_holds
+from tacit.text.detect.numbers.forms import nhs_holds
 from tacit.text.detect.registry import cut, detector, detectors
 from tacit.text.engine import Settings, find_spans, replace_spans
 from tacit.text.model import calibration

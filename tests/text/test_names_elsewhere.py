@@ -2,8 +2,8 @@
 
 import pytest
 
-from tacit.text.detect.names.columns import read_tables
-from tacit.text.detect.names.misread import read_letters
+from tacit.text.detect.names.spelling import read_letters
+from tacit.text.detect.names.tables import read_tables
 from tacit.text.detect.registry import Candidate, run_detectors
 from tacit.text.engine import Settings, find_spans
 from tacit.text.medicine import medical_evidence

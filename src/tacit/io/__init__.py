@@ -187,14 +187,12 @@ def write_frame(
     from tacit.io.frame_files import write_frame as write_tidy
 
     chosen = clean(options, "write_frame")
-    return write_tidy(
-        frame,
-        Path(path),
-        decimals=decimals,
-        options=chosen,
-        overwrite=overwrite,
-        more_sheets=more_sheets,
-    )
+    wished: dict[str, Any] = {
+        "decimals": decimals,
+        "overwrite": overwrite,
+        "more_sheets": more_sheets,
+    }
+    return write_tidy(frame, Path(path), options=chosen, **wished)
 
 
 def read_any(source: Any, *, ready: bool = False, **options: Any) -> Any:

@@ -64,11 +64,8 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
     records, description = both_files(path, options)
     metadata = read_rda(description, tabular=False)
     encoding = options.encoding
-    texts = (
-        cut_fixed_fields(records, metadata, encoding)
-        if metadata.separator is None
-        else free_fields(records, metadata, encoding)
-    )
+    cut = cut_fixed_fields if metadata.separator is None else free_fields
+    texts = cut(records, metadata, encoding)
     arrays, columns = {}, {}
     for variable, text in zip(metadata.variables, texts, strict=True):
         array = parse_numbers(text, variable) if variable.numeric else text
@@ -152,11 +149,8 @@ def parse_numbers(text: pa.Array, variable: Variable) -> pa.Array:
     values = pc.cast(pc.replace_substring_regex(text, r"^\+|\.$", ""), pa.float64())
     whole = pc.all(pc.equal(values, pc.floor(values))).as_py() in {True, None}
     dotted = pc.any(pc.match_substring_regex(text, r"[.eE]")).as_py() is True
-    return (
-        pc.cast(values, pa.int64())
-        if whole and not dotted and not variable.number("DECIMALS")
-        else values
-    )
+    whole = whole and not dotted and not variable.number("DECIMALS")
+    return pc.cast(values, pa.int64()) if whole else values
 
 
 def describe(variable: Variable, metadata: Description, array: pa.Array, folder: Path) -> Column:
@@ -244,9 +238,8 @@ def write(data: Any, path: Path, options: Options) -> None:
     content = "".join(line + "\r\n" for line in lines.to_pylist())
     path.write_bytes(content.encode(best_encoding(content, options.encoding)))
     described = description(data, fields, separator, path)
-    path.with_suffix(DESCRIPTION[path.suffix.lower()]).write_bytes(
-        described.encode(best_encoding(described, options.encoding))
-    )
+    beside = path.with_suffix(DESCRIPTION[path.suffix.lower()])
+    beside.write_bytes(described.encode(best_encoding(described, options.encoding)))
 
 
 def best_encoding(text: str, asked: str) -> str:
@@ -272,9 +265,8 @@ def make_field(column: Column, values: pa.ChunkedArray) -> Field:
     text = pc.fill_null(text, codes[0] if codes else "")
     widest = max(pc.max(pc.utf8_length(text)).as_py() or 0, *(len(c) for c in codes), 1)
     is_number = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
-    return Field(
-        column, text, max(widest, int(column.format.get("length", 0))), decimals, is_number
-    )
+    width = max(widest, int(column.format.get("length", 0)))
+    return Field(column, text, width, decimals, is_number)
 
 
 def missing_codes(column: Column) -> list[str]:
@@ -370,10 +362,8 @@ def keyword_lines(data: Any, f: Field, path: Path, *, safe: bool) -> list[str]:
         # Declared keys stand in the description, so that reading it declares them again.
         level = layout.get("idlevel") or 1 if is_key else 0
         if "<RECODABLE>" in lines:
-            lines += [
-                f"<IDLEVEL> {level}",
-                f"<SUPPRESSPRIORITY> {layout.get('suppression_weight', 50)}",
-            ]
+            weight = layout.get("suppression_weight", 50)
+            lines += [f"<IDLEVEL> {level}", f"<SUPPRESSPRIORITY> {weight}"]
     lines += [f"<{keyword}> {rest}".rstrip() for keyword, rest in layout.get("keywords", ())]
     return lines
 

@@ -58,9 +58,8 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
     sheets = open_workbook(path)
     rows = chosen_rows(sheets, options.sheet, path, hidden=options.hidden)
     width = max(len(row) for row in rows)
-    columns = [
-        list(c) for c in zip(*(row + [""] * (width - len(row)) for row in rows), strict=True)
-    ]
+    filled = (row + [""] * (width - len(row)) for row in rows)
+    columns = [list(c) for c in zip(*filled, strict=True)]
     if options.header:
         columns = [c for c in columns if any(value != "" for value in c)]
         titles, columns = [c[0] for c in columns], [c[1:] for c in columns]
@@ -144,15 +143,9 @@ def sheet_rows(
             SdcWarning,
             stacklevel=4,
         )
-    return (
-        [row for row in rows if any(value != "" for value in row)]
-        if rows and len(rows[0]) > 1
-        else trim_blank_rows(rows)
-    )
-
-
-def trim_blank_rows(rows: list[list[Any]]) -> list[list[Any]]:
-    """Return a single column without blank cells at its end; those inside are missing values."""
+    if rows and len(rows[0]) > 1:
+        return [row for row in rows if any(value != "" for value in row)]
+    # A single column: blank cells inside are missing values.
     last = max((j for j, row in enumerate(rows) if row and row[0] != ""), default=-1)
     return rows[: last + 1]
 
@@ -210,13 +203,9 @@ def infer_narrowest(values: Sequence[Any]) -> pa.Array:
     if kinds <= {float, int}:
         numbers = pa.array(values, pa.float64())
         whole = all(v is None or (float(v).is_integer() and abs(v) < EXACT) for v in values)
-        return (
-            pc.cast(numbers, pa.int64())
-            if whole and kinds
-            else numbers
-            if kinds
-            else pa.array(values, pa.string())
-        )
+        if not kinds:
+            return pa.array(values, pa.string())
+        return pc.cast(numbers, pa.int64()) if whole else numbers
     if kinds == {bool}:
         return pa.array(values, pa.bool_())
     if kinds == {dt.date}:
@@ -283,21 +272,18 @@ def column_widths(rows: Sequence[Sequence[Any]]) -> Iterable[tuple[str, float]]:
     from openpyxl.utils import get_column_letter
 
     for j, column in enumerate(zip(*rows[:LOOKED_AT], strict=False), 1):
-        longest = max(
-            len(f"{v:,.{decimals_of_number(v)}f}" if isinstance(v, float) else str(v))
-            for v in column
+        shown = (
+            f"{v:,.{decimals_of_number(v)}f}" if isinstance(v, float) else str(v) for v in column
         )
+        longest = max(map(len, shown))
         yield get_column_letter(j), float(min(max(longest + 2, 8), WIDEST))
 
 
 def codebook(data: Any, table: pa.Table) -> Iterable[tuple[str, str, str | None]]:
     """Yield one row per column: name, type, and the description as JSON."""
     for field in table.schema:
-        yield (
-            field.name,
-            type_name(field.type),
-            describe.to_json({field.name: data.columns[field.name]}),
-        )
+        described = describe.to_json({field.name: data.columns[field.name]})
+        yield field.name, type_name(field.type), described
 
 
 def type_name(kind: pa.DataType) -> str:
@@ -329,9 +315,8 @@ def cells(column: pa.ChunkedArray) -> list[Any]:
 def write_rows(sheet: Any, rows: Iterable[Sequence[Any]], *, titled: bool = False) -> None:
     """Append rows; a text stays text whatever it begins with, and a number keeps all its digits."""
     for number, row in enumerate(rows):
-        sheet.append(
-            [as_cell(sheet, v, bold=titled and number == 0, plain=not titled) for v in row]
-        )
+        bold = titled and number == 0
+        sheet.append([as_cell(sheet, v, bold=bold, plain=not titled) for v in row])
 
 
 def as_cell(sheet: Any, value: Any, *, bold: bool, plain: bool) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -12,7 +12,7 @@ from narwhals.exceptions import DuplicateError
 
 from tacit.engine.base import Engine
 from tacit.engine.names import check_names as refuse_names
-from tacit.errors import InputError, UnreadableFile
+from tacit.errors import ColumnNotFound, InputError, UnreadableFile
 
 #: Half of a pair of code units, as a damaged conversion leaves it.
 NO_TEXT = "a column holds characters that are no text (lone surrogates); clean it first"
@@ -44,9 +44,8 @@ def load(source: Any, engine: Engine) -> tuple[nw.LazyFrame[Any], Callable[[pa.T
         adopted = engine.adopt(native)
         assert adopted is not None
         return adopted, way_back(native, engine)
-    return engine.number_rows(engine.from_arrow(plain_table(to_arrow(native)))), way_back(
-        native, engine
-    )
+    frame = engine.number_rows(engine.from_arrow(plain_table(to_arrow(native))))
+    return frame, way_back(native, engine)
 
 
 def from_columns(columns: dict[Any, Any]) -> pa.Table:
@@ -68,11 +67,8 @@ def from_columns(columns: dict[Any, Any]) -> pa.Table:
 
 def column(values: Any) -> Any:
     """Return values as Arrow can hold them; NaN becomes null."""
-    return (
-        values
-        if isinstance(values, pa.Array | pa.ChunkedArray)
-        else pa.array(values, from_pandas=True)
-    )
+    held = isinstance(values, pa.Array | pa.ChunkedArray)
+    return values if held else pa.array(values, from_pandas=True)
 
 
 def check_names(native: Any) -> None:
@@ -84,6 +80,13 @@ def check_names(native: Any) -> None:
     if not names:
         raise InputError("the data have no columns")
     refuse_names([str(n) for n in names])
+
+
+def require_columns(names: Iterable[str], known: Collection[str], where: str) -> None:
+    """Refuse names of columns that are not there."""
+    missing = [n for n in names if n not in known]
+    if missing:
+        raise ColumnNotFound(dict.fromkeys(missing), list(known), where)
 
 
 def to_arrow(native: Any) -> pa.Table:
@@ -135,12 +138,8 @@ def plain_table(table: pa.Table) -> pa.Table:
     Dictionaries are decoded; integers become 64 bits wide; decimals and short floats become double;
     times are kept to the microsecond; a column without any type becomes text.
     """
-    return pa.table(
-        {
-            field.name: plain_column(field.name, table.column(j))
-            for j, field in enumerate(table.schema)
-        }
-    )
+    names = table.schema.names
+    return pa.table({n: plain_column(n, table.column(j)) for j, n in enumerate(names)})
 
 
 def plain_column(name: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -155,11 +154,8 @@ def plain_column(name: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
     if target == values.type:
         return values
     try:
-        return pc.cast(
-            values,
-            target,
-            safe=not pa.types.is_temporal(target) and not pa.types.is_floating(target),
-        )
+        safe = not pa.types.is_temporal(target) and not pa.types.is_floating(target)
+        return pc.cast(values, target, safe=safe)
     except pa.ArrowInvalid:
         # Whole numbers beyond 64 bits are codes, not amounts: as text they stay exact.
         return pc.cast(values, pa.string())

@@ -74,14 +74,9 @@ def look_into(path: Path, sheet: str) -> Hidden:
 def sheet_place(archive: zipfile.ZipFile, sheet: str) -> str | None:
     """Return where the archive keeps a sheet."""
     with archive.open("xl/workbook.xml") as book:
-        identity = next(
-            (
-                e.get(f"{OFFICE}id")
-                for _, e in ET.iterparse(book)  # noqa: S314 - nothing is loaded from outside
-                if plain(e) == "sheet" and e.get("name") == sheet
-            ),
-            None,
-        )
+        entries = ET.iterparse(book)  # noqa: S314 - nothing is loaded from outside
+        named = (e for _, e in entries if plain(e) == "sheet" and e.get("name") == sheet)
+        identity = next((e.get(f"{OFFICE}id") for e in named), None)
     with archive.open("xl/_rels/workbook.xml.rels") as links:
         entries = ET.iterparse(links)  # noqa: S314 - nothing is loaded from outside
         target = next((e.get("Target") for _, e in entries if e.get("Id") == identity), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tacit.data.cells.dimension import TOTAL, Dimension
 from tacit.data.hierarchies.argus import (
@@ -152,14 +153,8 @@ def dimension_of(
             )
         return made
     if levels:
-        return digit_dimension(
-            variable.name,
-            occurring,
-            levels,
-            total=variable.total,
-            missing=variable.missing,
-            labels=labels,
-        )
+        known: dict[str, Any] = {"total": variable.total, "labels": labels}
+        return digit_dimension(variable.name, occurring, levels, missing=variable.missing, **known)
     width = max((len(c) for c in occurring), default=0)
     if ordered:
         rest = sorted((c for c in occurring if c not in absent), key=lambda c: c.rjust(width))
@@ -177,9 +172,10 @@ def code_labels(variable: Variable, folder: Path) -> dict[str, str]:
 def code_list(path: Path, encoding: str = "utf-8") -> dict[str, str]:
     """Read a code list: ``code,label`` a line."""
     pairs = (line.partition(",") for line in lines_of(decode(path, encoding)) if line.strip())
-    return {
-        code.strip().strip('"'): label.strip().strip('"') for code, comma, label in pairs if comma
-    }
+    bare = (
+        (code.strip().strip('"'), label.strip().strip('"')) for code, comma, label in pairs if comma
+    )
+    return dict(bare)
 
 
 def write_hrc(dimension: Dimension, path: str | Path, *, lead: str = "@") -> None:

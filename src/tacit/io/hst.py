@@ -122,9 +122,8 @@ def instruction(
         raise UnreadableFile(f"{where}: {command!r} is followed by {wanted} numbers")
     if dimensions is not None and at != dimensions:
         raise UnreadableFile(f"{where}: {dimensions} codes name a cell, and {at} were found")
-    return Instruction(
-        number, tuple(fields[:at]), command, tuple(n for n in numbers if n is not None)
-    )
+    known = tuple(n for n in numbers if n is not None)
+    return Instruction(number, tuple(fields[:at]), command, known)
 
 
 @dataclass
@@ -243,9 +242,8 @@ def apply_hst(
     skipped: list[tuple[int, str]] = []
     name = Path(path).name if isinstance(path, str | Path) else "instructions"
     if isinstance(path, str | Path):
-        every = read_hst(
-            path, separator, dimensions=len(table.dimensions), ignore_errors=ignore_errors
-        )
+        n = len(table.dimensions)
+        every = read_hst(path, separator, dimensions=n, ignore_errors=ignore_errors)
     else:
         every = tuple(path)
     change = Change(table, manual_range)
@@ -328,21 +326,13 @@ def write_hst(
     """
     if not table.dimensions:
         raise InputError("an a-priori file names cells by codes, and this table has only equations")
-    lines = (
-        manual_lines(table)
-        if previous is None
-        else make_cost_lines(table, previous, hidden, published)
-    )
-    texts = [
-        separator.join(
-            [
-                *(quote_field(c, separator) for c in one.codes),
-                one.command,
-                *map(format_all_digits, one.numbers),
-            ]
-        )
-        for one in lines
-    ]
+    lines = manual_lines(table)
+    if previous is not None:
+        lines = make_cost_lines(table, previous, hidden, published)
+    texts = []
+    for one in lines:
+        codes = (quote_field(c, separator) for c in one.codes)
+        texts.append(separator.join([*codes, one.command, *map(format_all_digits, one.numbers)]))
     with open_atomically(path) as room:
         write_lines(room, texts)
     return len(texts)

@@ -197,9 +197,8 @@ def write_jj(table: Table, path: str | Path, *, unbounded: float | None = None) 
     levels are all 0 gets an upper level of one unit in the last decimal, so that readers protect it
     from exact disclosure.
     """
-    far = unbounded or 10.0 ** np.ceil(
-        np.log10(10 * max(1.0, float(np.abs(table.value).max(initial=0))))
-    )
+    largest = max(1.0, float(np.abs(table.value).max(initial=0)))
+    far = unbounded or 10.0 ** np.ceil(np.log10(10 * largest))
     lines = ["0", str(len(table)), *cell_lines(table, far)]
     matrix = table.equations
     lines += [str(matrix.shape[0]), *equation_lines(matrix)]
@@ -226,12 +225,8 @@ def cell_lines(table: Table, far: float) -> list[str]:
     columns = (table.value, low, high, *levels)
     texts = [[format_all_digits(x) for x in tidy_numbers(column)] for column in columns]
     costs, letters = whole_costs(table), letters_of(table.status, primary, empty)
-    return [
-        f"{i} {v} {c} {s} {lb} {ub} {lpl} {upl} {spl}"
-        for i, (v, c, s, lb, ub, lpl, upl, spl) in enumerate(
-            zip(texts[0], costs, letters, *texts[1:], strict=True)
-        )
-    ]
+    rows = zip(texts[0], costs, letters, *texts[1:], strict=True)
+    return [" ".join(map(str, (i, *row))) for i, row in enumerate(rows)]
 
 
 def letters_of(status: Statuses, primary: Flags, empty: Flags) -> list[str]:
@@ -257,10 +252,8 @@ def equation_lines(matrix: sparse.csr_array) -> Iterator[str]:
     """Return one line per equation, the total first."""
     for row in range(matrix.shape[0]):
         at = slice(matrix.indptr[row], matrix.indptr[row + 1])
-        terms = sorted(
-            zip(matrix.indices[at].tolist(), matrix.data[at].tolist(), strict=True),
-            key=lambda term: (term[1] > 0, term[0]),
-        )
+        terms = list(zip(matrix.indices[at].tolist(), matrix.data[at].tolist(), strict=True))
+        terms.sort(key=lambda term: (term[1] > 0, term[0]))
         parts = " ".join(f"{cell} ({format_all_digits(c)})" for cell, c in terms)
         yield f"0 {len(terms)} : {parts}"
 

@@ -168,18 +168,16 @@ def cast_code(value: Any, whole: bool) -> Any:
 def missing_of(ranges: Sequence[Any]) -> tuple[list[Any], list[tuple[float, float]]]:
     """Return SPSS's missing codes, apart in single ones and ranges."""
     pairs = [(r["lo"], r["hi"]) if isinstance(r, Mapping) else (r, r) for r in ranges]
-    return [low for low, high in pairs if low == high], [
-        (low, high) for low, high in pairs if low != high
-    ]
+    ranges = [(low, high) for low, high in pairs if low != high]
+    return [low for low, high in pairs if low == high], ranges
 
 
 def select_within_range(array: pa.Array, low: float, high: float) -> list[Any]:
     """Return the values that occur within a range of missing codes."""
     if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
         return []
-    found = pc.unique(
-        array.filter(pc.and_(pc.greater_equal(array, low), pc.less_equal(array, high)))
-    )
+    inside = pc.and_(pc.greater_equal(array, low), pc.less_equal(array, high))
+    found = pc.unique(array.filter(inside))
     return sorted(v for v in found.to_pylist() if v is not None)
 
 
@@ -240,11 +238,9 @@ def drop_unfitting_codes(column: Column, kind: pa.DataType, *, stata: bool) -> C
         if isinstance(code, str) != number and (number or not stata)
     }
     missing = tuple(m for m in column.missing if isinstance(m, str) != number)
-    layout = (
-        column.format
-        if number
-        else {k: v for k, v in column.format.items() if k not in {"letters", "missing_ranges"}}
-    )
+    layout = column.format
+    if not number:
+        layout = {k: v for k, v in layout.items() if k not in {"letters", "missing_ranges"}}
     return replace(column, labels=fits, missing=missing, format=layout)
 
 
@@ -252,11 +248,9 @@ def writer_fault(error: Exception, names: Sequence[str]) -> str:
     """Return why the format refuses the data, by column where that is known."""
     text = str(error)
     named = [n for n in names if n and n in text]
-    reason = (
-        "names must begin with a letter and hold letters, digits and '_'"
-        if "name" in text.lower()
-        else "the format cannot hold it"
-    )
+    reason = "the format cannot hold it"
+    if "name" in text.lower():
+        reason = "names must begin with a letter and hold letters, digits and '_'"
     return f"column {named[0]!r}: {reason}" if named else reason
 
 
@@ -286,11 +280,8 @@ def stored_integers(column: pa.ChunkedArray, name: str, *, stata: bool) -> pa.Ch
         raise InputError(
             f"column {name!r} holds integers beyond 2^53, which the format cannot store exactly; write Parquet or CSV"
         )
-    return (
-        pc.cast(column, pa.int32())
-        if stata and largest <= STATA_LARGEST
-        else pc.cast(column, pa.float64())
-    )
+    long = stata and largest <= STATA_LARGEST
+    return pc.cast(column, pa.int32() if long else pa.float64())
 
 
 def value_labels(column: Column, kind: pa.DataType) -> dict[Any, str]:

@@ -32,11 +32,8 @@ def text_of(path: str | Path, encoding: str = "utf-8") -> str:
 def decode(path: Path, encoding: str = "utf-8") -> str:
     """Return a file's text: UTF-8, or else the 8-bit encoding that Windows programs write."""
     content = path.read_bytes()
-    choices = (
-        (encoding,)
-        if encoding.lower() not in {"utf-8", "utf8"}
-        else ("utf-8-sig", "cp1252", "latin-1")
-    )
+    plain = encoding.lower() in {"utf-8", "utf8"}
+    choices = ("utf-8-sig", "cp1252", "latin-1") if plain else (encoding,)
     for choice in choices:
         try:
             return content.decode(choice)
@@ -53,11 +50,8 @@ def lines_of(text: str) -> list[str]:
 def file_beside(folder: Path, name: str) -> Path | None:
     """Return a file of that name in a folder, upper and lower case being the same."""
     plain = re.split(r"[\\/]", name)[-1].casefold()
-    return (
-        next((p for p in sorted(folder.iterdir()) if p.name.casefold() == plain), None)
-        if folder.is_dir()
-        else None
-    )
+    held = sorted(folder.iterdir()) if folder.is_dir() else []
+    return next((p for p in held if p.name.casefold() == plain), None)
 
 
 def iterate_numbered(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:

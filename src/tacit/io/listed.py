@@ -198,9 +198,8 @@ def sparse_table(
     contributors = None
     if listed.top is not None:
         known = np.full(len(ids), -1, dtype=np.int64) if counts is None else counts
-        contributors = Contributors(
-            known, listed.top, np.full(listed.top.shape, -1, dtype=np.int64)
-        )
+        nobody = np.full(listed.top.shape, -1, dtype=np.int64)
+        contributors = Contributors(known, listed.top, nobody)
     extra = {**more.pop("extra", {}), **listed.sums}
     for name in ("lower", "upper"):
         own = getattr(listed, name)

@@ -184,15 +184,8 @@ def read_rda(path: str | Path, *, tabular: bool | None = None) -> Description:
         for (n, words), own in zip(heads, keywords, strict=True)
     )
     letters = {k: of_file[k][0] for k in ("SAFE", "UNSAFE", "PROTECT") if of_file.get(k)}
-    made = Description(
-        variables,
-        separator,
-        tabular,
-        "SPSS" in of_file,
-        "NAMESINFRONT" in of_file,
-        letters,
-        str(file),
-    )
+    flags = ("SPSS" in of_file, "NAMESINFRONT" in of_file)
+    made = Description(variables, separator, tabular, *flags, letters, str(file))
     require_sound(made)
     return made
 

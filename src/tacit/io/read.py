@@ -23,7 +23,7 @@ from tacit.engine.arrow import set_columns
 from tacit.engine.base import ROW, Engine, get_engine
 from tacit.engine.memory import held_table
 from tacit.engine.names import check_usable
-from tacit.errors import ColumnNotFound, InputError
+from tacit.errors import InputError
 from tacit.events import Job, Listener, Phase, Stop, ignore_event, never
 from tacit.fields import name_as_text
 from tacit.io import Loaded, Options, clean, format_of, frames, sql, text
@@ -125,13 +125,8 @@ def load(source: Any, engine: Engine, options: Options) -> tuple[Microdata, Mapp
     if isinstance(source, str | Path):
         loaded, own_types = load_file(source, options, engine)
         frame = loaded.frame if own_types else adapt(loaded.frame, options, engine)
-        data = assemble(
-            frame,
-            engine,
-            loaded.columns,
-            loaded.source or str(Path(source).expanduser()),
-            lambda table: table,
-        )
+        where = loaded.source or str(Path(source).expanduser())
+        data = assemble(frame, engine, loaded.columns, where, lambda table: table)
         return data, loaded.roles
     if frames.is_frame(source):
         frame, back = frames.load(source, engine)
@@ -154,14 +149,9 @@ def load_file(source: str | Path, options: Options, engine: Engine) -> tuple[Loa
 def adapt(frame: nw.LazyFrame[Any], options: Options, engine: Engine) -> nw.LazyFrame[Any]:
     """Apply missing codes and forced types to a frame that came with types of its own."""
     schema = frame.collect_schema()
-    absent = [n for n in options.types if n not in schema]
-    if absent:
-        raise ColumnNotFound(absent, [n for n in schema.names() if n != ROW], "the data")
-    blanks = (
-        [null_missing_codes(n, schema[n], options.missing) for n in schema.names() if n != ROW]
-        if options.missing
-        else []
-    )
+    frames.require_columns(options.types, [n for n in schema.names() if n != ROW], "the data")
+    names = [n for n in schema.names() if n != ROW] if options.missing else []
+    blanks = [null_missing_codes(n, schema[n], options.missing) for n in names]
     chosen = [expression for expression in blanks if expression is not None]
     if chosen:
         frame = frame.with_columns(*chosen)
@@ -255,10 +245,8 @@ def settle_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def has_negative_zero(column: pa.ChunkedArray) -> bool:
     """Return True when a zero is written with a minus sign."""
-    return any(
-        bool(((values == 0) & np.signbit(values)).any())
-        for values in (c.to_numpy(zero_copy_only=False) for c in column.chunks)
-    )
+    chunks = (c.to_numpy(zero_copy_only=False) for c in column.chunks)
+    return any(bool(((values == 0) & np.signbit(values)).any()) for values in chunks)
 
 
 def is_wide(kind: Any) -> bool:
@@ -320,9 +308,8 @@ def with_roles(
 ) -> Microdata:
     """Return the data with roles given to columns."""
     lists = {role: as_tuple(names) for role, names in roles.items()}
-    missing = [n for names in lists.values() for n in names if n not in data.columns]
-    if missing:
-        raise ColumnNotFound(dict.fromkeys(missing), list(data.columns), "the data")
+    named = (n for names in lists.values() for n in names)
+    frames.require_columns(named, data.columns, "the data")
     clash = sorted(set(lists["identifiers"]) & set(lists["keys"]))
     if clash:
         raise InputError(
@@ -331,12 +318,10 @@ def with_roles(
     for role in SINGLE:
         if len(lists.get(role, ())) > 1:
             raise InputError(f"only one column can be the {role}")
-    columns = {
-        name: replace(
-            column, roles=frozenset(role for role, names in lists.items() if name in names)
-        )
-        for name, column in data.columns.items()
-    }
+    columns = {}
+    for name, column in data.columns.items():
+        own = frozenset(role for role, names in lists.items() if name in names)
+        columns[name] = replace(column, roles=own)
     result = replace(data, columns=columns, quasi=dict(quasi))
     check_weight(result)
     check_keys(result)
@@ -346,9 +331,7 @@ def with_roles(
 def with_links(data: Microdata, links: Sequence[str] | Sequence[Sequence[str]]) -> Microdata:
     """Return the data with groups of linked columns; groups that share a column become one."""
     groups = join_groups(link_groups(links), data.household)
-    missing = [c for group in groups for c in group if c not in data.columns]
-    if missing:
-        raise ColumnNotFound(dict.fromkeys(missing), list(data.columns), "the data")
+    frames.require_columns((c for group in groups for c in group), data.columns, "the data")
     named = [c for group in groups for c in group if c in data.identifiers]
     if named:
         raise InputError(
@@ -392,18 +375,13 @@ def check_keys(data: Microdata) -> None:
     if not keys:
         return
     known = [nw.col(k).count().cast(nw.Int64).alias(f"k{j}") for j, k in enumerate(keys)]
-    row = (
-        data.frame.select(nw.len().cast(nw.Int64).alias("n"), *known)
-        .collect("pyarrow")
-        .rows(named=True)[0]
-    )
+    counts = data.frame.select(nw.len().cast(nw.Int64).alias("n"), *known)
+    row = counts.collect("pyarrow").rows(named=True)[0]
     empty = [k for j, k in enumerate(keys) if row["n"] and not row[f"k{j}"]]
     if empty:
-        what = (
-            f"key column {empty[0]!r} has"
-            if len(empty) == 1
-            else f"key columns {column_list(empty)} have"
-        )
+        what = f"key column {empty[0]!r} has"
+        if len(empty) > 1:
+            what = f"key columns {', '.join(map(repr, empty))} have"
         raise InputError(f"{what} no values at all; leave it out of the keys")
 
 
@@ -426,9 +404,7 @@ def with_hierarchies(data: Microdata, hierarchies: Mapping[str, Any]) -> Microda
     if not isinstance(hierarchies, Mapping):
         raise InputError("hierarchies must be a mapping of column names to hierarchies")
     hierarchies = {name_as_text(n): given for n, given in hierarchies.items()}
-    missing = [n for n in hierarchies if n not in data.columns]
-    if missing:
-        raise ColumnNotFound(missing, list(data.columns), "the data")
+    frames.require_columns(hierarchies, data.columns, "the data")
     bound = {name: bind(data, name, given) for name, given in hierarchies.items()}
     return replace(data, hierarchies={**data.hierarchies, **bound})
 
@@ -437,8 +413,3 @@ def bind(data: Microdata, column: str, given: Any) -> Hierarchy:
     """Return a hierarchy bound to a column; a path or a plan's words are looked up first."""
     values: pa.Array = relational.fetch_distinct(data.frame, column)
     return for_column(given, values, column)
-
-
-def column_list(names: Iterable[str]) -> str:
-    """Return column names for a message."""
-    return ", ".join(repr(n) for n in names)

@@ -78,9 +78,9 @@ def write_table(
     if layout == "wide":
         columns = wide_columns(table, hidden, empty, mixed=ending != ".parquet")
     else:
-        columns = (
-            list_cell_columns(table) if confidential else released_columns(table, hidden, empty)
-        )
+        columns = released_columns(table, hidden, empty)
+        if confidential:
+            columns = list_cell_columns(table)
     if is_text and decimal != ".":
         columns = {n: with_decimal(values, decimal) for n, values in columns.items()}
     if ending == ".xlsx" and layout == "wide":
@@ -98,14 +98,14 @@ def write_released(table: Table, path: str | Path, *, overwrite: bool = False) -
     """
     file = Path(path)
     more = {}
-    if file.suffix.lower() == ".xlsx" and has_cross_table(table):
+    fits = table.is_product and table.shape[-1] + len(table.shape) <= MOST_COLUMNS
+    if file.suffix.lower() == ".xlsx" and fits:
         columns = wide_columns(table, "x", "-", mixed=True)
         more[CROSS_TABLE] = [list(columns), *map(list, zip(*columns.values(), strict=True))]
     places = table.extra.get("decimals")
     decimals = {table.response: int(places)} if isinstance(places, int) else None
-    frame = pa.table(
-        {n: as_array(values) for n, values in released_columns(table, "x", "-").items()}
-    )
+    released = released_columns(table, "x", "-")
+    frame = pa.table({n: as_array(values) for n, values in released.items()})
     return write_frame(frame, file, decimals=decimals, overwrite=overwrite, more_sheets=more)
 
 
@@ -118,11 +118,6 @@ def write_workbook(sheets: dict[str, list[list[Any]]], file: Path) -> None:
         write_sheets(sheets, room, titled=True)
 
 
-def has_cross_table(table: Table) -> bool:
-    """Return True when the table can be laid out with its last dimension across."""
-    return table.is_product and table.shape[-1] + len(table.shape) <= MOST_COLUMNS
-
-
 # -- columns -----------------------------------------------------------------------------------------
 
 
@@ -132,9 +127,8 @@ def released_columns(table: Table, hidden: str, empty: str) -> dict[str, Any]:
     columns[table.response] = table.published
     if table.interval is not None:
         columns["low"], columns["high"] = table.interval.T
-    columns["mark"] = np.where(
-        table.hidden, hidden, np.where(table.marked_empty, empty, "")
-    ).tolist()
+    blank = np.where(table.marked_empty, empty, "")
+    columns["mark"] = np.where(table.hidden, hidden, blank).tolist()
     at = written_cells(table)
     return {
         n: v[at] if isinstance(v, np.ndarray) else [v[i] for i in at] for n, v in columns.items()
@@ -185,14 +179,12 @@ def wide_columns(table: Table, hidden: str, empty: str, *, mixed: bool) -> dict[
     for j in along:
         code = across.codes[j]
         name = code if code not in columns else f"{across.name}: {code}"
-        columns[name] = (
-            [
-                None if o else hidden if h else empty if e else float(v)
-                for v, h, e, o in zip(values[:, j], gone[:, j], none[:, j], out[:, j], strict=True)
+        columns[name] = values[:, j]
+        if mixed:
+            cells = zip(values[:, j], gone[:, j], none[:, j], out[:, j], strict=True)
+            columns[name] = [
+                None if o else hidden if h else empty if e else float(v) for v, h, e, o in cells
             ]
-            if mixed
-            else values[:, j]
-        )
     return columns
 
 

@@ -16,8 +16,9 @@ from tacit.data.cells.status import WORDS, Status
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.paths import require_file
 from tacit.data.table import Table
-from tacit.errors import ColumnNotFound, InputError, UnreadableFile
+from tacit.errors import InputError, UnreadableFile
 from tacit.io.excel import workbook_rows
+from tacit.io.frames import require_columns
 from tacit.io.hrc import hrc_dimension
 from tacit.io.lines import plain_number, rows_of, text_of
 from tacit.io.listed import Listed, Totals, table_of
@@ -119,16 +120,10 @@ def read_table(
     names = list(dimensions)
     numeric = [count, weight, lower_level, upper_level, sliding_level, *top]
     wanted = [*names, value, status, *(x for x in (lower, upper) if isinstance(x, str)), *numeric]
-    absent = [c for c in wanted if c is not None and c not in columns]
-    if absent:
-        raise ColumnNotFound(dict.fromkeys(absent), list(columns), where=repr(file.name))
+    require_columns((c for c in wanted if c is not None), columns, repr(file.name))
     codes = {n: [word_of(x) for x in columns[n]] for n in names}
-    made = [
-        dimension_from(
-            n, dimensions[n] if isinstance(dimensions, Mapping) else None, codes[n], total, totals
-        )
-        for n in names
-    ]
+    given = dimensions if isinstance(dimensions, Mapping) else {}
+    made = [dimension_from(n, given.get(n), codes[n], total, totals) for n in names]
 
     def numbers(name: str | float | None) -> Floats | None:
         return numbers_in(columns[name], file.name, name) if isinstance(name, str) else None

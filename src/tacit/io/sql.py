@@ -148,10 +148,8 @@ def sqlite_chunks(cursor: sqlite3.Cursor, names: Sequence[str]) -> Iterator[list
     if not rows:
         yield [pa.array([], pa.null()) for _ in names]
     while rows:
-        yield [
-            sqlite_array(values, name)
-            for values, name in zip(zip(*rows, strict=True), names, strict=True)
-        ]
+        columns = zip(zip(*rows, strict=True), names, strict=True)
+        yield [sqlite_array(values, name) for values, name in columns]
         rows = cursor.fetchmany(CHUNK)
 
 
@@ -172,13 +170,8 @@ def sqlite_array(values: Sequence[Any], name: str) -> pa.Array:
 def unify_chunks(chunks: Sequence[pa.Array]) -> pa.ChunkedArray:
     """Return chunks of several types in the one that holds them all."""
     kinds = {c.type for c in chunks} - {pa.null()}
-    target = (
-        pa.string()
-        if pa.string() in kinds or not kinds
-        else pa.float64()
-        if pa.float64() in kinds
-        else pa.int64()
-    )
+    known = (kind for kind in (pa.string(), pa.float64()) if kind in kinds)
+    target = next(known, pa.int64() if kinds else pa.string())
     return pa.chunked_array([pc.cast(c, target) for c in chunks], target)
 
 
@@ -214,12 +207,8 @@ def read_duckdb(path: Path, options: Options, engine: Engine) -> Loaded:
         with duckdb.connect(
             str(path), read_only=True, config={"enable_external_access": "false"}
         ) as connection:
-            tables = [
-                r[0]
-                for r in connection.execute(
-                    "SELECT table_name FROM information_schema.tables ORDER BY 1"
-                ).fetchall()
-            ]
+            query = "SELECT table_name FROM information_schema.tables ORDER BY 1"
+            tables = [r[0] for r in connection.execute(query).fetchall()]
             return load_stream(connection.sql(statement(options, tables, path.name)), engine)
     except (duckdb.Error, AttributeError) as error:
         raise query_fault(path.name, error) from None
@@ -302,13 +291,8 @@ def storage(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def query_fault(name: str, error: Exception) -> UnreadableFile:
     """Return why a database gave nothing; its own message can quote values and passwords."""
     text = str(error).lower()
-    if (
-        "read-only" in text
-        or "readonly" in text
-        or "read only" in text
-        or "permission" in text
-        or "query_only" in text
-    ):
+    changes = ("read-only", "readonly", "read only", "permission", "query_only")
+    if any(word in text for word in changes):
         return UnreadableFile(
             f"the query on {name!r} tries to change something; databases are only read"
         )

@@ -96,12 +96,12 @@ def read_tab(
     columns = {v.name: [row[i] for row in rows] for i, v in enumerate(description.variables)}
     spanning = chosen_spanning(description, dimensions)
     columns = at_totals(columns, description, spanning)
+    given = dimensions if isinstance(dimensions, Mapping) else {}
+    folder = folder_of(description, file)
     made = [
         own
-        if isinstance(
-            own := dimensions.get(v.name) if isinstance(dimensions, Mapping) else None, Dimension
-        )
-        else dimension_of(v, columns[v.name], folder_of(description, file), ordered=False)
+        if isinstance(own := given.get(v.name), Dimension)
+        else dimension_of(v, columns[v.name], folder, ordered=False)
         for v in spanning
     ]
     reader = Columns(file.name, columns, comma=separator != ",")
@@ -301,12 +301,8 @@ def statuses_of(
 
 def with_manual_levels(table: Table, percent: float) -> Table:
     """Give cells that were called unsafe by hand, and have no levels, a percentage of their value."""
-    bare = (
-        (table.status == Status.UNSAFE_MANUAL)
-        & (table.lower_level == 0)
-        & (table.upper_level == 0)
-        & (table.sliding_level == 0)
-    )
+    bare = (table.status == Status.UNSAFE_MANUAL) & (table.sliding_level == 0)
+    bare &= (table.lower_level == 0) & (table.upper_level == 0)
     if not bare.any() or percent <= 0:
         return table
     level = percent / 100 * np.abs(table.value)

@@ -22,10 +22,11 @@ from tacit.engine.arrow import set_columns, sort_by_row
 from tacit.engine.base import ROW, Engine
 from tacit.engine.memory import held_table
 from tacit.engine.names import check_names as refuse_names
-from tacit.errors import ColumnNotFound, InputError, UnreadableFile
+from tacit.errors import InputError, UnreadableFile
 from tacit.events import can_interrupt
 from tacit.io import Loaded, Options
 from tacit.io.formats import FileFormat
+from tacit.io.frames import require_columns
 
 FORMAT = FileFormat(
     "records",
@@ -126,14 +127,11 @@ def infer(
     frame: nw.LazyFrame[Any], names: list[str], options: Options, engine: Engine
 ) -> nw.LazyFrame[Any]:
     """Cast each column to the narrowest type that keeps every value."""
-    absent = [n for n in options.types if n not in names]
-    if absent:
-        raise ColumnNotFound(absent, names, "the file")
+    require_columns(options.types, names, "the file")
     if options.missing:
         codes = [str(m) for m in options.missing]
-        frame = frame.with_columns(
-            *[nw.when(~nw.col(n).is_in(codes)).then(nw.col(n)).alias(n) for n in names]
-        )
+        known = [nw.when(~nw.col(n).is_in(codes)).then(nw.col(n)).alias(n) for n in names]
+        frame = frame.with_columns(*known)
     kinds = infer_kinds(frame, names, options.types)
     if (held := held_table(frame)) is not None and not options.types:
         numbers = {n: cast_column(held.column(n), k) for n, k in kinds.items() if k != "text"}
@@ -232,11 +230,8 @@ def kind_of(name: str, j: int, counted: Mapping[str, int], types: Mapping[str, s
 
 def make_misfit_error(name: str, kind: str, n: int) -> InputError:
     """Return the error for values that do not fit a forced type; they are counted, not quoted."""
-    form = {
-        "date": "a date written as YYYY-MM-DD",
-        "integer": "a whole number",
-        "number": "a number",
-    }[kind]
+    forms = {"date": "a date written as YYYY-MM-DD", "integer": "a whole number"}
+    form = forms.get(kind, "a number")
     values = "1 value is" if n == 1 else f"{n:,} values are"
     return InputError(
         f"column {name!r}: {values} not {form}. Name missing codes with missing=[...], or read it as text."

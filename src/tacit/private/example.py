@@ -58,12 +58,9 @@ def write_patients(file: Path, hospital: str, n: int, rng: np.random.Generator) 
     with file.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(["patient", "age", "stay", "ward", "readmitted"])
-        writer.writerows(
-            [f"{hospital[:1].upper()}{i:05d}", *row]
-            for i, row in enumerate(
-                zip(age.tolist(), stay.tolist(), ward.tolist(), again.tolist(), strict=True)
-            )
-        )
+        columns = (c.tolist() for c in (age, stay, ward, again))
+        rows = enumerate(zip(*columns, strict=True))
+        writer.writerows([f"{hospital[:1].upper()}{i:05d}", *row] for i, row in rows)
 
 
 def free_ports(n: int) -> list[int]:
@@ -128,16 +125,17 @@ def run_trial(folder: str | Path, *, timeout: float = 300.0) -> Trial:
 
 def fit_pooled(files: Sequence[Path]) -> dict[str, float]:
     """Fit the pooled file by plain Newton steps, without any protocol."""
-    from tacit.private.party import make_design
+    from tacit.private.party import make_joint, read_table
     from tacit.private.regression.families import local_vector, total_sums
-    from tacit.private.regression.run import term_names
 
     parts = []
     for file in files:
         own, agreed = read_party(file.absolute())
-        parts.append(make_design(own, agreed, file.absolute().parent))
-    design, task = parts[0], agreed.task
-    model = design.pooled([p.columns for p in parts])
+        joint, columns = make_joint(own, agreed, read_table(own, file.absolute().parent))
+        parts.append(columns)
+    task = agreed.task
+    every = {c: np.concatenate([columns[c] for columns in parts]) for c in parts[0]}
+    model = joint.family(every, own.name)
     beta = np.zeros(model.n_parameters)
     for _ in range(100):
         sums = total_sums(model, local_vector(model, beta))
@@ -149,5 +147,4 @@ def fit_pooled(files: Sequence[Path]) -> dict[str, float]:
         beta = beta + step
         if np.abs(step).max() < 1e-12:
             break
-    names = term_names(task.kind, design.coding, design.categories)
-    return dict(zip(names, beta.tolist(), strict=True))
+    return dict(zip(joint.names(), beta.tolist(), strict=True))

@@ -6,10 +6,10 @@ import csv
 import json
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from tacit.private.settings import Agreement, PartySettings, addresses, names_in
 from tacit.release.folders import require_writable
 from tacit.result import Result, format_number
 from tacit.storage.own_folders import note_begun
+
+if TYPE_CHECKING:
+    from tacit.private.regression.questions import JointModel
 
 #: The engine takes one call at a time; parties that run in threads of one process read one after the other.
 READING = threading.Lock()
@@ -39,20 +42,15 @@ def run_party(path: str | Path) -> Result:
     require_writable(out)
     if out.exists() and any(out.iterdir()):
         raise DisclosureRefused(f"the folder {out.name!r} holds a result already; name another one")
-    member = Member(
-        own.name,
-        addresses(agreed.parties),
-        base / own.authority,
-        base / own.certificate,
-        base / own.key,
-        agreed.run,
-        own.patience,
-    )
+    credentials = (base / own.authority, base / own.certificate, base / own.key)
+    where = addresses(agreed.parties)
+    member = Member(own.name, where, *credentials, agreed.run, own.patience)
     try:
         with READING:
             table = read_table(own, base)
             fingerprint = table_fingerprint(table)
-            make_role, describe = make_task(own, agreed, table)
+            make = make_union if agreed.task.kind in ("union", "count") else make_fit
+            make_role, describe = make(own, agreed, table)
         peers = [p for p in agreed.parties if p != own.name]
         log = RunLog(base / own.journal / "runs.jsonl", own.runs_with_a_peer)
         with READING:
@@ -89,47 +87,15 @@ def table_fingerprint(table: Any) -> str:
     return kind_of(table).fingerprint(table)
 
 
-def make_task(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRole, Describe]:
-    """Return the role of a party in the agreed task, and what makes a result of what it learnt."""
-    if agreed.task.kind in ("union", "count"):
-        return make_union(own, agreed, table)
-    return make_fit(own, agreed, table)
-
-
-@dataclass(frozen=True)
-class Design:
-    """One owner's columns, and how all owners code them."""
-
-    who: str
-    kind: str
-    coding: Any
-    categories: list[str]
-    extra: str | None
-    grid: Any
-    columns: dict[str, Any]
-
-    def model(self, columns: dict[str, Any] | None = None) -> Any:
-        """Return the owner's data under the model."""
-        from tacit.private.regression.run import make_model
-
-        return make_model(
-            self.kind, self.coding, columns or self.columns, self.extra, self.categories, self.grid, self.who,
-        )  # fmt: skip
-
-    def pooled(self, every: Sequence[dict[str, Any]]) -> Any:
-        """Return the data of all owners under the model, as a trial may."""
-        return self.model({c: np.concatenate([own[c] for own in every]) for c in self.columns})
-
-
-def make_design(
-    own: PartySettings, agreed: Agreement, base: Path | None = None, table: Any = None
-) -> Design:
-    """Return the columns that an agreed model takes of an owner's data."""
+def make_joint(
+    own: PartySettings, agreed: Agreement, table: Any
+) -> tuple[JointModel, dict[str, Any]]:
+    """Return the agreed model, and the columns that it takes of an owner's data."""
     from tacit.private.regression.design import columns_of, make_coding, own_levels, parse_formula
+    from tacit.private.regression.questions import JointModel
+    from tacit.private.regression.run import counted_values
 
     task = agreed.task
-    if table is None and base is not None:
-        table = read_table(own, base)
     formula = parse_formula(task.formula)
     extra = task.sizes if task.kind == "logistic" else task.event if task.kind == "cox" else None
     wanted = [formula.response, *formula.columns, *([extra] if extra else [])]
@@ -146,37 +112,31 @@ def make_design(
     coding = make_coding(formula, task.levels, [seen])
     categories = list(task.levels[formula.response]) if task.kind == "multinomial" else []
     grid = np.unique(np.asarray(task.times, np.float64)) if task.times is not None else None
-    return Design(own.name, task.kind, coding, categories, extra, grid, columns)
+    values = counted_values(task.kind, coding, [], task.levels)
+    made = JointModel(task.kind, task.formula, coding, categories, extra, grid, values)
+    return made, columns
 
 
 def make_fit(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRole, Describe]:
     """Return the role of an owner in a joint fit."""
     from tacit.private.regression import run
     from tacit.private.regression.files import check_number
-    from tacit.private.regression.newton import Newton, play_fit
-    from tacit.private.regression.questions import make_question
+    from tacit.private.regression.newton import Newton
     from tacit.private.regression.sums import SumSettings
 
     task, names = agreed.task, names_in_order(agreed)
     warned = check_number(agreed.parties, allow_two_party=task.allow_two_party)
-    design = make_design(own, agreed, table=table)
-    coding, categories, model = design.coding, design.categories, design.model()
-    values = run.counted_values(task.kind, coding, [], task.levels)
-    question = make_question(
-        task.kind, coding, design.columns, design.extra, categories, values, own.name
-    )
+    joint, columns = make_joint(own, agreed, table)
     newton = Newton(task.tol, task.max_iter, task.ridge, firth=task.firth, threshold=task.threshold)
+    play = joint.prepare(columns, own.name)
 
     def make_role(random: Randomness) -> Role[Any]:
         settings = SumSettings(own.name, names, random, task.protocol, drop_outs=task.drop_outs)
-        told = run.describe_run(task.kind, coding, categories)
-        return play_fit(settings, model, newton, told, question)
+        return play(settings, newton)
 
     def describe(played: Played) -> Result:
-        return run.describe(
-            task.kind, task.formula, coding, categories, played.result, played.transcript,
-            task.protocol, names, warned, model, design.grid, judged=task.threshold > 0,
-        )  # fmt: skip
+        found, told, judged = played.result, played.transcript, task.threshold > 0
+        return run.describe(joint, found, told, task.protocol, names, warned, judged=judged)
 
     return make_role, describe
 
@@ -202,11 +162,9 @@ def make_union(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeR
         return play(own.name, other, records, terms, random, consent=consent, dummies=own.dummies)
 
     def describe(played: Played) -> Result:
-        outcome = (
-            union.Outcome(played.result, ())
-            if isinstance(played.result, union.Sizes)
-            else played.result
-        )
+        outcome = played.result
+        if isinstance(outcome, union.Sizes):
+            outcome = union.Outcome(outcome, ())
         return describe_union(names, [records], outcome, played.transcript, terms)
 
     return make_role, describe
@@ -221,14 +179,12 @@ def write_result(out: Path, result: Any, played: Played) -> None:
         "title": result.title,
         "numbers": result.to_dict()["numbers"],
         "statement": getattr(result, "statement", result.explanation),
-        **({"coefficients": dict(result.coefficients)} if hasattr(result, "coefficients") else {}),
-        **(
-            {"standard_errors": dict(result.standard_errors)}
-            if hasattr(result, "standard_errors")
-            else {}
-        ),
-        **({"sizes": asdict(result.sizes)} if getattr(result, "sizes", None) else {}),
     }
+    for name in ("coefficients", "standard_errors"):
+        if hasattr(result, name):
+            facts[name] = dict(getattr(result, name))
+    if getattr(result, "sizes", None):
+        facts["sizes"] = asdict(result.sizes)
     write_whole(draft / "result.json", json.dumps(facts, indent=2, ensure_ascii=False).encode())
     write_whole(draft / "result.html", page(result).encode())
     write_table(draft / "transcript.csv", played.transcript.rows())
@@ -257,15 +213,12 @@ def page(result: Result) -> str:
     table = ""
     if result.frame is not None and len(result.frame) <= 1000 and "term" in result.frame.columns:
         head = "".join(f"<th>{html.escape(c)}</th>" for c in result.frame.columns)
-        body = "".join(
-            "<tr>"
-            + "".join(
-                f"<td>{html.escape(f'{v:.6g}' if isinstance(v, float) else str(v))}</td>"
-                for v in row
-            )
-            + "</tr>"
+        shown = (
+            [f"{v:.6g}" if isinstance(v, float) else str(v) for v in row]
             for row in result.frame.rows()
         )
+        rows = ("".join(f"<td>{html.escape(v)}</td>" for v in row) for row in shown)
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
         table = f"<table><tr>{head}</tr>{body}</table>"
     style = (
         "body{font:16px/1.55 system-ui,sans-serif;color:#1f2933;max-width:52em;margin:2.5em auto;padding:0 1em}"

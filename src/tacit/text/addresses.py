@@ -25,11 +25,8 @@ def join_addresses(page: Page, spans: list[Span]) -> list[Span]:
             span = replace(span, end=town_after(page, span, limit))
             span = replace(span, end=lines_after(page, span, limit))
             last = joined[-1] if joined else None
-            if (
-                last is not None
-                and last.kind == "address"
-                and is_between(page.text, last.end, span.start)
-            ):
+            beside = last is not None and is_between(page.text, last.end, span.start)
+            if last is not None and last.kind == "address" and beside:
                 joined[-1] = replace(
                     last, end=max(last.end, span.end), certainty=max(last.certainty, span.certainty)
                 )
@@ -53,7 +50,9 @@ def limit_of(page: Page, spans: list[Span], k: int) -> int:
 def towns_of_house(page: Page, span: Span, limit: int) -> Iterator[Span]:
     """Yield the quarter and town after a house of care that stands on a line of its own: , Ermita, Manila."""
     i = bisect_left(page.starts, span.end)
-    if page.low(i) != "," or page.ends[i] > limit or not begins_line(page, span):
+    k = bisect_left(page.starts, span.start)
+    begins = page.opens_line(k) or page.low(k - 1) in ("–", "—", "-", "|")
+    if page.low(i) != "," or page.ends[i] > limit or not begins:
         return
     j = i
     while page.low(j) == "," and page.together(i, j + 1):
@@ -65,12 +64,6 @@ def towns_of_house(page: Page, span: Span, limit: int) -> Iterator[Span]:
     if ends and page.ends[j - 1] <= limit:
         start, end = page.starts[i + 1], page.ends[j - 1]
         yield replace(span, start=start, end=end, kind="address", source="town")
-
-
-def begins_line(page: Page, span: Span) -> bool:
-    """Return True for a span that begins a line, or follows a dash."""
-    k = bisect_left(page.starts, span.start)
-    return k == 0 or page.lines[k - 1] != page.lines[k] or page.low(k - 1) in ("–", "—", "-", "|")
 
 
 def capitals_end(page: Page, j: int) -> int:
@@ -119,11 +112,8 @@ def is_block_word(page: Page, j: int) -> bool:
 
 def is_between(text: str, start: int, end: int) -> bool:
     """Return True when only commas, spaces and one line's end lie between two places."""
-    return (
-        end - start <= 5
-        and all(c in BETWEEN for c in text[start:end])
-        and text.count("\n", start, end) < 2
-    )
+    near = end - start <= 5 and text.count("\n", start, end) < 2
+    return near and all(c in BETWEEN for c in text[start:end])
 
 
 def town_after(page: Page, span: Span, limit: int) -> int:
@@ -136,14 +126,9 @@ def town_after(page: Page, span: Span, limit: int) -> int:
     j = i + 1
     if page.plain_case(j):
         return plain_town(page, j, span.end, limit)
-    while (
-        j < page.size
-        and j < i + 4
-        and page.together(i, j)
-        and page.infos[j].shape in "CM"
-        and not stops(page, j)
-        and not page.marks(j) & m.TITLE
-    ):
+    while j < i + 4 and page.together(i, j) and page.infos[j].shape in "CM":
+        if stops(page, j) or page.marks(j) & m.TITLE:
+            break
         j += 1
     if j == i + 1 or page.ends[j - 1] > limit:
         return span.end

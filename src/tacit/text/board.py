@@ -132,7 +132,7 @@ def settle_group(
         (accepted if c.evidence >= threshold else uncertain).append(span)
         return
     words: dict[int, float] = {}
-    spans = weigh(page, group, words) if len(group) > 1 else [weigh_alone(page, group[0], words)]
+    spans = weigh(page, group, words)
     taken: list[Span] = []
     for span in spans:
         if span.certainty < threshold and span.kind in NAMES and len(words) > 1:
@@ -180,10 +180,9 @@ def believed_part(page: Page, span: Span, words: dict[int, float], threshold: fl
     return replace(span, start=page.starts[first], end=page.ends[last], certainty=round(lowest, 4))
 
 
-def weigh_alone(page: Page, c: Candidate, words: dict[int, float]) -> Span:
-    """Return the span of a name about which there is one candidate only."""
-    certainty = name_certainty(page, c, [c], words)
-    return Span(c.start, c.end, c.kind, round(certainty, 4), c.source)
+def trust(c: Candidate) -> tuple[bool, float]:
+    """Return how much a candidate is believed: a rule that sees the same words gives the voter's span its name."""
+    return c.source != "crf", c.evidence
 
 
 def weigh(page: Page, group: list[Candidate], words: dict[int, float]) -> list[Span]:
@@ -191,18 +190,13 @@ def weigh(page: Page, group: list[Candidate], words: dict[int, float]) -> list[S
     names = [c for c in group if c.kind in NAMES]
     strongest: dict[tuple[int, int, str], Candidate] = {}
     for c in group:
-        # A rule that sees the same words gives the voter's span its name.
         known = strongest.get((c.start, c.end, c.kind))
-        if known is None or (c.source != "crf", c.evidence) > (
-            known.source != "crf",
-            known.evidence,
-        ):
+        if known is None or trust(c) > trust(known):
             strongest[c.start, c.end, c.kind] = c
     spans = []
     for c in strongest.values():
-        certainty = (
-            name_certainty(page, c, names, words) if c.kind in NAMES else thing_certainty(c, group)
-        )
+        named = c.kind in NAMES
+        certainty = name_certainty(page, c, names, words) if named else thing_certainty(c, group)
         spans.append(Span(c.start, c.end, c.kind, round(certainty, 4), c.source))
     return sorted(
         spans, key=lambda s: (rank(page, s), -s.certainty, s.start - s.end, s.kind != "nickname")
@@ -232,11 +226,8 @@ def name_certainty(
     i = bisect_left(page.starts, c.start)
     seen = False
     while i < page.size and page.starts[i] < c.end:
-        if (
-            page.infos[i].shape in "lCUM"
-            and len(page.infos[i].low) > 1
-            and not page.marks(i) & m.PARTICLE
-        ):
+        info = page.infos[i]
+        if info.shape in "lCUM" and len(info.low) > 1 and not info.marks & m.PARTICLE:
             if i not in words:
                 words[i] = word_certainty(page, i, names)
             lowest = min(lowest, words[i])
@@ -267,14 +258,10 @@ def word_certainty(page: Page, i: int, names: list[Candidate]) -> float:
     against = medical_evidence(page, i)
     if full and against <= 0.8:
         against *= 0.2
-    if against < DOUBTED and "crf" in by_source and is_voted_alone(by_source):
+    alone = all(e < DOUBTED for source, e in by_source.items() if source not in VOTERS)
+    if against < DOUBTED and "crf" in by_source and alone:
         against = max(against, ordinary_evidence(page, i))
     return certainty * (1.0 - against)
-
-
-def is_voted_alone(by_source: dict[str, float]) -> bool:
-    """Return True when nothing but the trained voter says much for a name."""
-    return all(e < DOUBTED for source, e in by_source.items() if source not in VOTERS)
 
 
 def rank(page: Page, span: Span) -> int:

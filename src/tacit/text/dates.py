@@ -69,12 +69,9 @@ def near_month(low: str, names: tuple[str, ...]) -> int:
     if not 5 <= len(low) <= 10:
         return 0
     for number, name in enumerate(names, start=1):
-        if (
-            len(name) > 4
-            and name[0].lower() == low[0]
-            and OSA.distance(low, name.lower(), score_cutoff=1) <= 1
-            and low not in NO_MONTHS
-        ):
+        if len(name) < 5 or name[0].lower() != low[0] or low in NO_MONTHS:
+            continue
+        if OSA.distance(low, name.lower(), score_cutoff=1) <= 1:
             return number
     return 0
 
@@ -95,7 +92,7 @@ def is_letter(text: str, at: int) -> bool:
     return text[at : at + 1].isalpha()
 
 
-def full_year(text: str, now: int = 2040) -> int:
+def full_year(text: str) -> int:
     """Return a year from two or four digits."""
     digits = text.strip("'")
     if not digits:
@@ -103,7 +100,14 @@ def full_year(text: str, now: int = 2040) -> int:
     year = int(digits)
     if len(digits) == 4:
         return year
-    return 2000 + year if year <= now % 100 else 1900 + year
+    return 2000 + year if year <= 40 else 1900 + year
+
+
+def make(end: int, day: int, month: int, year: str, form: str) -> Written | None:
+    """Return a date from its parts, the year as it is written; None where no calendar has it."""
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return None
+    return Written(end, day, month, full_year(year), form, year)
 
 
 def read_numeric(text: str, at: int, pack: Pack) -> Written | None:
@@ -111,9 +115,8 @@ def read_numeric(text: str, at: int, pack: Pack) -> Written | None:
     found = ISO.match(text, at)
     if found:
         year, _, month, day = found.groups()
-        if 1 <= int(month) <= 12 and 1 <= int(day) <= 31 and 1850 <= int(year) <= 2100:
-            return Written(found.end(), int(day), int(month), int(year), "iso", year)
-        return None
+        usual = 1850 <= int(year) <= 2100
+        return make(found.end(), int(day), int(month), year, "iso") if usual else None
     found = NUMERIC.match(text, at) or SPACED.match(text, at) or WIDE.match(text, at)
     if not found:
         odd = "|" in text[at : at + 4] or is_letter(text, at + 2) or is_letter(text, at + 3)
@@ -123,9 +126,7 @@ def read_numeric(text: str, at: int, pack: Pack) -> Written | None:
         return None
     day_first = pack.day_first or sign == "."
     day, month = (a, b) if (day_first and b <= 12) or a > 12 else (b, a)
-    if not (1 <= month <= 12 and 1 <= day <= 31):
-        return None
-    return Written(found.end(), day, month, full_year(year), f"numeric{sign}", year)
+    return make(found.end(), day, month, year, f"numeric{sign}")
 
 
 def read_roman(text: str, at: int) -> Written | None:
@@ -138,9 +139,7 @@ def read_roman(text: str, at: int) -> Written | None:
     month = int(found[3]) if boxed else ROMANS.index(found[3].lower())
     if boxed and month > 12:
         day, month = month, day
-    if not (1 <= month <= 12 and 1 <= day <= 31):
-        return None
-    return Written(found.end(), day, month, full_year(year), "text", year)
+    return make(found.end(), day, month, year, "text")
 
 
 def read_short(text: str, at: int) -> Written | None:
@@ -149,9 +148,8 @@ def read_short(text: str, at: int) -> Written | None:
     if not found:
         return None
     a, b = int(found[1]), int(found[3])
-    if not (min(a, b) >= 1 and max(a, b) <= 31 and min(a, b) <= 12):
-        return None
-    return Written(found.end(), b if a <= 12 else a, a if a <= 12 else b, 0, f"short{found[2]}")
+    day, month = (b, a) if a <= 12 else (a, b)
+    return make(found.end(), day, month, "", f"short{found[2]}")
 
 
 def read_scanned(text: str, at: int) -> Written | None:
@@ -162,19 +160,18 @@ def read_scanned(text: str, at: int) -> Written | None:
     if sum(c.isdecimal() for c in found[0]) < (3 if found[4] else 2):
         return None
     a, b = (int(found[k].translate(LETTERS)) for k in (1, 3))
-    if not (min(a, b) >= 1 and max(a, b) <= 31 and min(a, b) <= 12):
-        return None
     year = (found[4] or "").translate(LETTERS)
     day, month = (b, a) if b > 12 else (a, b)
-    return Written(found.end(), day, month, full_year(year), f"numeric{found[2]}", year)
+    return make(found.end(), day, month, year, f"numeric{found[2]}")
 
 
 def read_day_month(text: str, at: int, pack: Pack) -> Written | None:
     """Read 4 May 1971, 4th of May, 4-May-71, 04MAY71."""
     solid = SOLID.match(text, at) if is_letter(text, at + 1) or is_letter(text, at + 2) else None
-    if solid and solid[2].lower() in pack.months and 1 <= int(solid[1]) <= 31:
-        month = pack.months[solid[2].lower()]
-        return Written(solid.end(), int(solid[1]), month, full_year(solid[3]), "text", solid[3])
+    month = pack.months.get(solid[2].lower(), 0) if solid else 0
+    read = make(solid.end(), int(solid[1]), month, solid[3], "text") if solid else None
+    if read:
+        return read
     found = DAY_FIRST.match(text, at)
     if not found:
         return None
@@ -183,28 +180,20 @@ def read_day_month(text: str, at: int, pack: Pack) -> Written | None:
         if broken:
             return broken
     month = pack.months.get(found[3].lower(), 0) or near_month(found[3].lower(), pack.month_names)
-    if not month or not 1 <= int(found[1]) <= 31:
-        return None
-    if (
-        found[3].islower()
-        and found[3] in ("may", "march", "mar", "sun")
-        and not found[4]
-        and "of" not in found[0]
-        and not text[at - 1 : at].isspace()
-    ):
+    word = found[3] in ("may", "march", "mar", "sun") and "of" not in found[0]
+    if word and not found[4] and not text[at - 1 : at].isspace():
         return None
     end, year = with_year(found, 4)
-    return Written(end, int(found[1]), month, full_year(year), "text", year)
+    return make(end, int(found[1]), month, year, "text")
 
 
 def read_broken(text: str, at: int, pack: Pack) -> Written | None:
     """Read a day and a month whose name goes on in the next line."""
     found = BROKEN.match(text, at)
-    month = pack.months.get((found[2] + found[3]).lower(), 0) if found else 0
-    if not found or not month or not 1 <= int(found[1]) <= 31:
+    if not found:
         return None
-    year = found[4] or ""
-    return Written(found.end(), int(found[1]), month, full_year(year), "text", year)
+    month = pack.months.get((found[2] + found[3]).lower(), 0)
+    return make(found.end(), int(found[1]), month, found[4] or "", "text")
 
 
 def with_year(found: re.Match[str], group: int) -> tuple[int, str]:
@@ -219,9 +208,7 @@ def with_year(found: re.Match[str], group: int) -> tuple[int, str]:
 def read_month_day(text: str, month: int, after: int) -> Written | None:
     """Read what follows a month's name: February 2, 1994; Feb. 2nd."""
     found = MONTH_FIRST.match(text, after)
-    if not found or not 1 <= int(found[1]) <= 31:
-        return None
-    if found[0].startswith(("-", "/")) and not found[3]:
+    if not found or (found[0].startswith(("-", "/")) and not found[3]):
         return None
     end, year = with_year(found, 3)
-    return Written(end, int(found[1]), month, full_year(year), "text", year)
+    return make(end, int(found[1]), month, year, "text")

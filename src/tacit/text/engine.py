@@ -16,9 +16,8 @@ from tacit.data.corpus import Span
 from tacit.text.addresses import join_addresses
 from tacit.text.board import Settled, settle, without_overlaps
 from tacit.text.detect.registry import Candidate, run_detectors
-from tacit.text.entities import link_entities
 from tacit.text.extend import extend_names
-from tacit.text.memory import Memory
+from tacit.text.memory import Memory, link_entities
 from tacit.text.model.calibration import calibrate
 from tacit.text.model.strict import add_doubtful
 from tacit.text.narrative import OFFICE, find_offices, find_warnings
@@ -81,12 +80,8 @@ class Found:
 def find_spans(text: str, settings: Settings, record: Mapping[str, Any] | None = None) -> Found:
     """Find what identifies people in a text; fields of a known record are searched in it too."""
     parts = parts_of(text)
-    return join_parts(
-        text,
-        parts,
-        (find_in_part(text[p.start : p.end], settings, record) for p in parts),
-        settings,
-    )
+    founds = (find_in_part(text[p.start : p.end], settings, record) for p in parts)
+    return join_parts(text, parts, founds, settings)
 
 
 @dataclass(frozen=True)
@@ -131,11 +126,8 @@ def join_parts(
         spans = without_overlaps(spans)
         uncertain = [s for s in uncertain if not covered(s, spans)]
     knowledge = load_lexicon(settings.language, settings.lists).knowledge
-    return Found(
-        tuple(link_entities(text, knowledge, spans)),
-        tuple(uncertain),
-        find_warnings(text, spans, uncertain),
-    )
+    linked = link_entities(text, knowledge, spans)
+    return Found(tuple(linked), tuple(uncertain), find_warnings(text, spans, uncertain))
 
 
 def moved(span: Span, by: int) -> Span:
@@ -175,20 +167,15 @@ def find_in_seen(text: str, settings: Settings, record: Mapping[str, Any] | None
     settled: Settled = {}
     spans: list[Span] = []
     uncertain: list[Span] = []
-    for _ in range(PASSES):
+    for turn in range(PASSES + 1):
         spans, uncertain = settle(
             page, candidates, threshold, veto=settings.reduction, settled=settled
         )
         spans = extend_names(page, spans)
-        more = memory.recall(spans)
+        more = memory.recall(spans) if turn < PASSES else []
         if not more:
             break
         candidates.extend(more)
-    else:
-        spans, uncertain = settle(
-            page, candidates, threshold, veto=settings.reduction, settled=settled
-        )
-        spans = extend_names(page, spans)
     spans = join_addresses(page, tidy_spans(page, spans))
     if settings.strict:
         spans = extend_names(page, add_doubtful(page, spans, uncertain, votes))
@@ -208,9 +195,7 @@ def wanted(page: Page, span: Span, settings: Settings) -> bool:
     """Return True for a span of a kind that is looked for, and whose words no reviewer rejected."""
     if settings.kinds and span.kind not in settings.kinds:
         return False
-    return (
-        not settings.rejected or page.text[span.start : span.end].lower() not in settings.rejected
-    )
+    return page.text[span.start : span.end].lower() not in settings.rejected
 
 
 def vote(page: Page, settings: Settings) -> Iterable[Candidate]:

@@ -33,6 +33,8 @@ WHOLE = frozenset(("name", "nickname", "email", "phone", "id", "url", "age"))
 #: The share of letters and digits that must go of the other kinds.
 MOST = 0.9
 Z = 1.959963984540054
+#: By what recall is told.
+GROUPS = ("all", "kind", "role", "family", "style")
 
 
 MONTH = r"jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"
@@ -136,17 +138,11 @@ def score_document(
     for g in document.gold:
         golden[g.start : g.end] = b"\x01" * (g.end - g.start)
     scored = tuple(
-        SpanScore(
-            g.kind,
-            g.entity.partition(" ")[0] or "none",
-            g.source or "plain",
-            is_found(text, g, covered),
-        )
-        for g in document.gold
+        SpanScore(g.kind, g.entity.partition(" ")[0] or "none", g.source or "plain", hit)
+        for g, hit in ((g, is_found(text, g, covered)) for g in document.gold)
     )
-    violated = sum(
-        any(covered[i] and text[i].isalnum() for i in range(k.start, k.end)) for k in document.keep
-    )
+    kept = (range(k.start, k.end) for k in document.keep)
+    violated = sum(any(covered[i] and text[i].isalnum() for i in places) for places in kept)
     changed, right, tokens = count_changes(text, covered, golden)
     family = document.name.rpartition("-")[0] or document.name
     return DocumentScore(family, scored, changed, right, len(document.keep), violated, tokens)
@@ -191,9 +187,8 @@ def is_found(text: str, gold: Span, covered: bytearray) -> bool:
     if not must:
         must = [i for i in range(gold.start, gold.end) if text[i].isalnum()]
     hit = sum(covered[i] for i in must)
-    return (
-        hit == len(must) if gold.kind in WHOLE or gold.kind == "date" else hit >= MOST * len(must)
-    )
+    whole = gold.kind in WHOLE or gold.kind == "date"
+    return hit == len(must) if whole else hit >= MOST * len(must)
 
 
 def required(text: str, gold: Span) -> Iterable[int]:
@@ -267,17 +262,11 @@ def summarise(scores: Sequence[DocumentScore], title: str) -> EvaluationResult:
     sizes: Counter[tuple[str, str]] = Counter()
     for document in scores:
         for s in document.spans:
-            for group in (
-                ("all", "all"),
-                ("kind", s.kind),
-                ("role", s.role),
-                ("family", document.family),
-                ("style", s.style),
-            ):
+            told = ("all", s.kind, s.role, document.family, s.style)
+            for group in zip(GROUPS, told, strict=True):
                 sizes[group] += 1
                 hits[group] += s.found
-    order = {"all": 0, "kind": 1, "role": 2, "family": 3, "style": 4}
-    groups = sorted(sizes, key=lambda g: (order[g[0]], g[1]))
+    groups = sorted(sizes, key=lambda g: (GROUPS.index(g[0]), g[1]))
     bounds = [wilson(hits[g], sizes[g]) for g in groups]
     frame = nw.from_dict(
         {

@@ -125,13 +125,9 @@ def is_reversed(page: Page, comma: int, i: int, j: int) -> bool:
     info, name = page.infos[k], page.infos[i]
     if info.shape not in "CUMl" or name.first < 7 or len(info.low) < 2:
         return False
-    opens = (
-        k == 0
-        or page.lines[k - 1] != page.lines[k]
-        or page.starts[k] - page.ends[k - 1] > 1
-        or page.low(k - 1) in (":", '"', "“", "-", ")", "|", "re")
-        or page.marks(k - 1) & m.HEADER > 0
-    )
+    led = page.low(k - 1) in (":", '"', "“", "-", ")", "|", "re")
+    led = led or bool(page.marks(k - 1) & m.HEADER)
+    opens = page.opens_line(k) or page.apart(k) or led
     if not opens or (info.shape == "l" and not page.lower):
         return False
     if info.marks & (NEVER | SELDOM) or info.common >= 12:
@@ -191,12 +187,9 @@ def starts_name(page: Page, k: int) -> bool:
 
 def ends_here(page: Page, j: int) -> bool:
     """Return True at the end of a line, of a column, or before a mark."""
-    return (
-        j >= page.size
-        or page.lines[j] != page.lines[j - 1]
-        or page.starts[j] - page.ends[j - 1] > 1
-        or (page.infos[j].shape == "p" and page.low(j) not in APOSTROPHES and page.low(j) != "/")
-    )
+    if page.ends_line(j) or page.apart(j):
+        return True
+    return page.infos[j].shape == "p" and page.low(j) not in APOSTROPHES and page.low(j) != "/"
 
 
 def could_follow(page: Page, j: int) -> bool:

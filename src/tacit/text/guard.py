@@ -101,11 +101,8 @@ def addresses_in(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     if "@" in text or "://" in text or "www." in text.lower():
         for match in TOKEN.finditer(text):
             word = match.group().strip(".:!?'").lower()
-            if (
-                ("@" in word[1:] and "." in word.rpartition("@")[2])
-                or "://" in word
-                or word.startswith("www.")
-            ):
+            mail = "@" in word[1:] and "." in word.rpartition("@")[2]
+            if mail or "://" in word or word.startswith("www."):
                 yield word, match.span()
     for match in PHONE.finditer(text):
         yield "".join(c for c in match.group() if c.isdigit()), match.span()
@@ -198,11 +195,8 @@ def ways_of_writing(year: int, pairs: Iterable[tuple[int, int]]) -> Iterator[str
         name = MONTHS[month - 1]
         yield f"{year}-{month:02d}-{day:02d}"
         for one, two in ((month, day), (day, month)):
-            yield from (
-                f"{one}/{two}/{year}",
-                f"{one:02d}/{two:02d}/{year}",
-                f"{one:02d}.{two:02d}.{year}",
-            )
+            padded = f"{one:02d}", f"{two:02d}", f"{year}"
+            yield from (f"{one}/{two}/{year}", "/".join(padded), ".".join(padded))
             yield from (f"{one}.{two}.{year}", f"{one:02d}-{two:02d}-{year}")
         for word in (name, name[:3]):
             yield from (f"{word} {day}, {year}", f"{word} {day} {year}", f"{day} {word} {year}")

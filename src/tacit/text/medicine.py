@@ -24,7 +24,8 @@ def medical_evidence(page: Page, i: int) -> float:
     info = page.infos[i]
     if info.marks & m.SCORE and is_measured(page, i):
         return 0.95
-    if (info.low in CUES.contracted and is_contraction(page, i)) or is_misread(page, i):
+    contracted = page.low(i + 1) in ("'", "’") and page.low(i + 2) == "t" and page.joined(i)
+    if (info.low in CUES.contracted and contracted) or is_misread(page, i):
         return 0.95
     j, steps = i + 1, 0
     eponym = bool(info.marks & (m.EPONYM | m.MEDICAL | m.DRUG))
@@ -36,12 +37,8 @@ def medical_evidence(page: Page, i: int) -> float:
             j += 1
             steps += 1
             continue
-        if (
-            owner
-            and not eponym
-            and after.marks & (m.EPONYM | m.MEDICAL)
-            and after.low not in CUES.alone
-        ):
+        thing = after.marks & (m.EPONYM | m.MEDICAL) and after.low not in CUES.alone
+        if owner and not eponym and thing:
             # Moss's Meckel's diverticulum: the disease belongs to a person.
             return 0.0
         if owner and after.marks & m.RELATION:
@@ -56,10 +53,10 @@ def medical_evidence(page: Page, i: int) -> float:
             if info.shape == "U" and is_acronym(page, i):
                 return 0.55
             return 0.6 if is_graded(page, i) or is_decimal(page, i) else 0.0
-        if (after.marks & (m.EPONYM | m.DRUG) and steps < 3) or (
-            (after.low in ("human", "type", "like") and eponym)
-            or (after.low == "and" and page.marks(j + 1) & m.EPONYM)
-        ):
+        linked = (after.low in ("human", "type", "like") and eponym) or (
+            after.low == "and" and page.marks(j + 1) & m.EPONYM
+        )
+        if linked or (after.marks & (m.EPONYM | m.DRUG) and steps < 3):
             j += 1
             steps += 1
             continue
@@ -99,12 +96,8 @@ def medical_evidence(page: Page, i: int) -> float:
         return 0.9
     if info.medical:
         return 0.8
-    if (
-        info.marks & m.EPONYM
-        and info.last >= 11
-        and page.marks(i - 1) & m.MEETS
-        and (page.low(i - 1) != "via")
-    ):
+    met = page.marks(i - 1) & m.MEETS and page.low(i - 1) != "via"
+    if info.marks & m.EPONYM and info.last >= 11 and met:
         # Notified by Hartmann, d/w Cooper; but closed with Gelpi.
         return 0.3 if page.low(i - 1) == "with" else 0.1
     if info.marks & m.EPONYM:
@@ -149,34 +142,21 @@ def is_graded(page: Page, i: int) -> bool:
         if after.low == "%":
             return True
         whole = page.low(j + 2)
-        return (
-            after.low == "/"
-            and whole in CUES.wholes
-            and int(info.low) <= int(whole)
-            and page.joined(j)
-            and page.low(j + 3) != "/"
-            and not page.starts_sentence(i)
-        )
-    return is_subgrade(info) or (
-        info.low in ("ii", "iii", "iv", "vi", "vii")
-        and info.shape == "U"
-        and not (i and page.infos[i - 1].shape in "CMI")
-        and page.low(i - 1) != "."
-    )
+        if after.low != "/" or whole not in CUES.wholes or int(info.low) > int(whole):
+            return False
+        return page.joined(j) and page.low(j + 3) != "/" and not page.starts_sentence(i)
+    roman = info.low in ("ii", "iii", "iv", "vi", "vii") and info.shape == "U"
+    named = (i and page.infos[i - 1].shape in "CMI") or page.low(i - 1) == "."
+    return is_subgrade(info) or (roman and not named)
 
 
 def is_decimal(page: Page, i: int) -> bool:
     """Return True for a capitalised word before a size: Tiger 4.0, EBU 3.5."""
     j = i + 1
-    return (
-        page.together(i, j + 2)
-        and page.gap(i) == 1
-        and len(page.low(j)) == len(page.low(j + 2)) == 1
-        and page.low(j + 1) == "."
-        and page.infos[j + 2].shape == "d"
-        and page.joined(j)
-        and page.joined(j + 1)
-    )
+    if not page.together(i, j + 2) or page.gap(i) != 1 or page.low(j + 1) != ".":
+        return False
+    short = len(page.low(j)) == len(page.low(j + 2)) == 1
+    return short and page.infos[j + 2].shape == "d" and page.joined(j) and page.joined(j + 1)
 
 
 def is_misread(page: Page, i: int) -> bool:
@@ -214,11 +194,10 @@ def is_acronym(page: Page, i: int) -> bool:
     size = len(info.low)
     if info.low == "pearl":
         return True
-    return (
-        size < 4
-        or (size < 7 and not VOWELS.intersection(info.low))
-        or (size < 6 and i > 0 and page.infos[i - 1].shape in "CM" and page.together(i - 1, i))
-    )
+    if size < 4 or (size < 7 and not VOWELS.intersection(info.low)):
+        return True
+    before = page.near(i, i - 1)
+    return size < 6 and before is not None and before.shape in "CM"
 
 
 VOWELS = frozenset("aeiouy")
@@ -262,15 +241,13 @@ COMPLEMENTS = {
 }
 
 
-def is_contraction(page: Page, i: int) -> bool:
-    """Return True for the start of don't and its like."""
-    return page.low(i + 1) in ("'", "’") and page.low(i + 2) == "t" and page.joined(i)
-
-
 def ordinary_evidence(page: Page, i: int) -> float:
     """Return how much speaks against a name for which there is the trained voter's word alone."""
     info = page.infos[i]
-    if i and info.first < 8 and info.last < 11 and is_drug_like(page, i - 1):
+    before = page.near(i, i - 1)
+    trade = before is not None and before.medical and not before.common and page.gap(i - 1) == 1
+    if trade and info.first < 8 and info.last < 11:
+        # Epilim Chrono
         return 0.5
     if follows_person(page, i):
         return 0.0
@@ -278,12 +255,8 @@ def ordinary_evidence(page: Page, i: int) -> float:
         return 0.55
     if info.marks & m.ROLE and is_title_of(page, i):
         return 0.5
-    if (
-        page.low(i + 1) in CUES.people
-        and not info.first
-        and info.shape == "C"
-        and page.together(i, i + 1)
-    ):
+    people = page.low(i + 1) in CUES.people and page.together(i, i + 1)
+    if people and not info.first and info.shape == "C":
         # A Lumbee man, Twi speaker.
         return 0.5
     if info.marks & CUED and info.index < 5 and info.low.isascii():
@@ -341,12 +314,6 @@ def follows_person(page: Page, i: int) -> bool:
     return before.shape in "CUM" and (before.first >= 5 or not (before.common or before.medical))
 
 
-def is_drug_like(page: Page, k: int) -> bool:
-    """Return True for a trade name right before another word: Epilim Chrono."""
-    info = page.infos[k]
-    return info.medical and not info.common and page.together(k, k + 1) and page.gap(k) == 1
-
-
 #: Marks of cue words: beside names, not in them.
 CUED = (
     m.TITLE | m.RELATION | m.ROLE | m.SUFFIX | m.HEADER | m.STOP | m.WARD | m.PREPOSITION | m.GREETING
@@ -359,12 +326,8 @@ def is_first_name_only(info: Word) -> bool:
     if info.first >= 17:
         return True
     surname = info.last > info.first
-    return (
-        info.first >= 8
-        and not surname
-        and not info.common
-        and not info.marks & (m.EPONYM | m.MEDICAL)
-    )
+    plain = not info.common and not info.marks & (m.EPONYM | m.MEDICAL)
+    return info.first >= 8 and not surname and plain
 
 
 def compound(page: Page, i: int) -> bool:
@@ -376,11 +339,8 @@ def compound(page: Page, i: int) -> bool:
         return True
     both = page.marks(i) & m.EPONYM and page.marks(j) & m.EPONYM
     article = page.low(i - 1) in ("the", "a", "an", "by", "no", "negative", "positive")
-    return (
-        bool(both)
-        or (article and page.low(i - 1) != "by" and names_a_thing(page, j))
-        or bool(page.marks(j + 1) & m.HEAD)
-    )
+    named = article and page.low(i - 1) != "by" and names_a_thing(page, j)
+    return bool(both) or named or bool(page.marks(j + 1) & m.HEAD)
 
 
 def is_rare_eponym(info: Word, usual: int = 9) -> bool:
@@ -405,13 +365,9 @@ def is_counted(page: Page, i: int) -> bool:
     after = page.word_at(i + 1)
     if page.low(i - 1) in ("a", "an"):
         return after is None or after.shape in "lp" or page.lines[i + 1] != page.lines[i]
-    return (
-        after is not None
-        and after.low == ":"
-        and page.low(i - 1) in (".", ";")
-        and page.together(i, i + 2)
-        and page.infos[i + 2].shape == "l"
-    )
+    if after is None or after.low != ":" or page.low(i - 1) not in (".", ";"):
+        return False
+    return page.together(i, i + 2) and page.infos[i + 2].shape == "l"
 
 
 FAR = 12
@@ -431,7 +387,8 @@ def is_listed_thing(page: Page, i: int) -> bool:
                 return False
             if other.low in ".;" and step > 0:
                 break
-            rare += other.shape == "C" and is_certain_thing(other)
+            thing = other.marks & (m.EPONYM | m.PHRASE | m.DRUG | m.MEDICAL) and not other.common
+            rare += other.shape == "C" and bool(thing) and other.first < 7 and other.last < 12
             if rare >= 2:
                 return True
             k += step
@@ -453,12 +410,6 @@ def parts_list(page: Page, k: int) -> bool:
     return 0 <= k < page.size and page.low(k) in CUES.parts
 
 
-def is_certain_thing(info: Word) -> bool:
-    """Return True for a word that names a thing and hardly anybody."""
-    thing = info.marks & (m.EPONYM | m.PHRASE | m.DRUG | m.MEDICAL)
-    return bool(thing) and info.first < 7 and info.last < 12 and not info.common
-
-
 def is_subgrade(info: Word) -> bool:
     """Return True for a grade with a letter: IIb, IIIa."""
     return info.shape == "M" and info.low in CUES.subgrades
@@ -475,12 +426,9 @@ def sounds_medical(page: Page, word: Word) -> bool:
 def names_a_thing(page: Page, i: int) -> bool:
     """Return True when a common noun follows a capitalised word directly, as after an eponym: Hasson trocar."""
     j = i + 1
-    if (
-        not page.together(i, j)
-        or page.infos[i].shape == "l"
-        or page.pack.nouns_capital
-        or page.starts[j] - page.ends[i] > 1
-    ):
+    if not page.together(i, j) or page.starts[j] - page.ends[i] > 1:
+        return False
+    if page.infos[i].shape == "l" or page.pack.nouns_capital:
         return False
     after = page.infos[j]
     if after.shape != "l" or after.marks & NO_NOUN or page.lines[i] in page.caps_lines:

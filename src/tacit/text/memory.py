@@ -1,4 +1,4 @@
-"""The memory of a document: names that were accepted are looked for again, with short forms and misspellings."""
+"""The memory of a document: accepted names are looked for again, with short forms and misspellings, and put together by person."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ class Memory:
         for span in spans:
             if span.kind in NAMES and span.certainty >= SURE:
                 for part in name_parts(self.page.text[span.start : span.end]):
-                    if part not in self.known and self.is_telling(part):
+                    # No initial, no word of two letters in small print.
+                    telling = len(part) > 2 or self.page.lexicon(part).index >= 12
+                    if part not in self.known and telling:
                         fresh[part] = span.kind
         numbers = self.same_numbers(spans)
         if len(self.known) > MOST_PARTS:
@@ -97,10 +99,6 @@ class Memory:
                 at = text.find(number, end)
         return found
 
-    def is_telling(self, part: str) -> bool:
-        """Return True for a part that can be looked for: no initial, no word of two letters in small print."""
-        return len(part) > 2 or self.page.lexicon(part).index >= 12
-
     def same_word(self, part: str) -> list[Candidate]:
         """Return the other places of a word, where it is written as a name."""
         page = self.page
@@ -119,9 +117,8 @@ class Memory:
                 if evidence < 0.5 and max(info.first, info.last) >= 7 and self.is_person(i):
                     evidence = 0.85
             else:
-                evidence = (
-                    0.85 if not info.common and not info.marks & (BARRED | m.MEDICAL) else 0.0
-                )
+                plain = info.common or info.marks & (BARRED | m.MEDICAL)
+                evidence = 0.0 if plain else 0.85
             if evidence:
                 found.append(cut(page, i, i + 1, "name", evidence, "prior occurrence"))
         return found
@@ -142,11 +139,8 @@ class Memory:
         for form in related_forms(page.lexicon.knowledge, part):
             for i in self.places.get(form, ()):
                 info = page.infos[i]
-                if (
-                    page.capital(i)
-                    and not (page.starts_sentence(i) and info.common >= 13)
-                    and not info.marks & m.STOP
-                ):
+                ordinary = page.starts_sentence(i) and info.common >= 13
+                if page.capital(i) and not ordinary and not info.marks & m.STOP:
                     found.append(cut(page, i, i + 1, "nickname", 0.8, "diminutive"))
                 elif not page.capital(i) and page.plain_case(i) and info.index >= 6:
                     found.append(cut(page, i, i + 1, "nickname", 0.7, "diminutive"))
@@ -154,12 +148,14 @@ class Memory:
         if word.first >= 6 and len(part) > 3:
             for short in self.clipped().get(part[:3], ()):
                 if short != part and len(short) <= len(part) and is_clipped(short, part):
-                    found.extend(
-                        cut(page, i, i + 1, "nickname", 0.82, "diminutive")
-                        for i in self.places[short]
-                        if page.capital(i) or page.plain_case(i)
-                    )
+                    found.extend(self.telling(short, "nickname", 0.82, "diminutive"))
         return found
+
+    def telling(self, word: str, kind: str, evidence: float, source: str) -> list[Candidate]:
+        """Return the places of a word where it is written as a name."""
+        page, places = self.page, self.places[word]
+        named = (i for i in places if page.capital(i) or page.plain_case(i))
+        return [cut(page, i, i + 1, kind, evidence, source) for i in named]
 
     def clipped(self) -> dict[str, list[str]]:
         """Return words that may be names cut short, by their first three letters."""
@@ -168,12 +164,9 @@ class Memory:
             infos = self.page.infos
             for word, places in self.places.items():
                 info = infos[places[0]]
-                if (
-                    3 <= len(word) <= 7
-                    and (info.common < 9 or info.index >= 3)
-                    and not info.medical
-                    and not info.marks & (BARRED | m.MEDICAL | m.EPONYM | m.PLACE)
-                ):
+                named = info.common < 9 or info.index >= 3
+                barred = BARRED | m.MEDICAL | m.EPONYM | m.PLACE
+                if 3 <= len(word) <= 7 and named and not info.medical and not info.marks & barred:
                     self.clips[word[:3]].append(word)
         return self.clips
 
@@ -181,7 +174,6 @@ class Memory:
         """Return places of words within one letter of a name, two for long names."""
         if len(part) < 4:
             return []
-        page = self.page
         found: list[Candidate] = []
         limit = 2 if len(part) >= 8 else 1
         words = self.strange_words().get(part[0], ())
@@ -192,11 +184,7 @@ class Memory:
             if abs(len(word) - len(part)) <= limit and word != part and word not in self.known:
                 far = OSA.distance(word, part, score_cutoff=limit)
                 if far <= limit:
-                    found.extend(
-                        cut(page, i, i + 1, "name", 0.75, "misspelling")
-                        for i in self.places[word]
-                        if page.capital(i) or page.plain_case(i)
-                    )
+                    found.extend(self.telling(word, "name", 0.75, "misspelling"))
         return found
 
     def strange_words(self) -> dict[str, list[str]]:
@@ -206,12 +194,8 @@ class Memory:
             infos = self.page.infos
             for count, (word, places) in enumerate(self.places.items()):
                 info = infos[places[0]]
-                if (
-                    len(word) > 3
-                    and not info.common
-                    and not info.medical
-                    and not info.marks & (BARRED | m.MEDICAL)
-                ):
+                strange = not info.common and not info.medical
+                if len(word) > 3 and strange and not info.marks & (BARRED | m.MEDICAL):
                     self.strange[word[0]].append(word)
                 if count > MOST_WORDS:
                     break
@@ -266,3 +250,56 @@ def invert(knowledge: Knowledge) -> dict[str, tuple[str, ...]]:
                 found[name] = (*found.get(name, ()), short)
         _inverted[id(knowledge.formal)] = found
     return found
+
+
+# -- which names of a document are the same person's -----------------------------------------------
+
+
+#: People with a part of a name in common that are looked at, so that a long list of names stays linear.
+MOST_HOLDERS = 50
+
+
+def link_entities(text: str, knowledge: Knowledge, spans: list[Span]) -> list[Span]:
+    """Return the spans with an entity on every name: full names first, then parts and short forms of them."""
+    people: dict[str, tuple[str, ...]] = {}
+    holders: dict[str, list[str]] = defaultdict(list)
+    named: dict[tuple[str, ...], str] = {}
+    parts_of = {
+        k: name_parts(text[s.start : s.end]) for k, s in enumerate(spans) if s.kind in NAMES
+    }
+    linked = list(spans)
+    for k in sorted(parts_of, key=lambda k: (-len(parts_of[k]), k)):
+        parts = parts_of[k]
+        entity = named.get(parts) or find_person(knowledge, parts, people, holders)
+        if not entity:
+            entity = f"p{len(people) + 1}"
+            people[entity] = parts
+            for part in parts:
+                holders[part].append(entity)
+        if parts:
+            named[parts] = entity
+        s = spans[k]
+        linked[k] = Span(s.start, s.end, s.kind, s.certainty, s.source, entity)
+    return linked
+
+
+def find_person(
+    knowledge: Knowledge,
+    parts: tuple[str, ...],
+    people: dict[str, tuple[str, ...]],
+    holders: dict[str, list[str]],
+) -> str:
+    """Return the first person whose name holds all these parts, as such or as short forms."""
+    if not parts:
+        return ""
+    # Whoever has all the parts is among those who have the rarest of them.
+    rarest = min((holders.get(p, ()) for p in parts), key=len)
+    for entity in rarest[:MOST_HOLDERS]:
+        if all(p in people[entity] for p in parts):
+            return entity
+    for form in related_forms(knowledge, parts[0]):
+        for entity in holders.get(form, ())[:MOST_HOLDERS]:
+            known = people[entity]
+            if all(p in known or set(related_forms(knowledge, p)) & set(known) for p in parts):
+                return entity
+    return ""

@@ -42,9 +42,8 @@ def capital_name(page: Page, info: Word, cued: bool) -> bool:
     if info.shape == "U":
         if len(info.low) < 4 and info.first < 9 and info.last < 11:
             return cued and not info.medical and not info.common and len(info.low) > 2
-        return info.index >= 5 or (
-            cued and len(info.low) > 2 and not info.medical and not info.common
-        )
+        strange = len(info.low) > 2 and not info.medical and not info.common
+        return info.index >= 5 or (cued and strange)
     return cued or not (info.medical or (info.common >= 11 and info.index < 3))
 
 
@@ -64,13 +63,10 @@ def word_end(page: Page, i: int) -> int:
         sign, part = page.infos[j].low, page.infos[j + 1]
         if part.shape in "dp":
             break
-        if (
-            sign in HYPHENS
-            and (part.shape != "l" or page.plain_case(i) or not part.common)
-            and not part.marks & m.MEDICAL
-        ) or (
-            sign in APOSTROPHES and len(part.low) > 2 and page.ends[j - 1] - page.starts[j - 1] <= 2
-        ):
+        hyphen = sign in HYPHENS and not part.marks & m.MEDICAL
+        goes_on = part.shape != "l" or page.plain_case(i) or not part.common
+        short = len(part.low) > 2 and page.ends[j - 1] - page.starts[j - 1] <= 2
+        if (hyphen and goes_on) or (sign in APOSTROPHES and short):
             j += 2
         else:
             break
@@ -82,13 +78,15 @@ def is_initial(page: Page, i: int, cued: bool) -> bool:
     info = page.infos[i]
     if info.shape == "I":
         return info.low != "i" or page.low(i + 1) == "."
-    return bool(
-        cued
-        and page.plain_case(i)
-        and len(info.low) == 1
-        and info.shape == "l"
-        and page.low(i + 1) == "."
-    )
+    small = cued and page.plain_case(i) and len(info.low) == 1 and info.shape == "l"
+    return small and page.low(i + 1) == "."
+
+
+def skip_marked(page: Page, i: int, j: int, marks: int = m.TITLE) -> int:
+    """Return the token after the titles at token j, each with an optional full stop, on the line of token i."""
+    while page.together(i, j) and page.marks(j) & marks:
+        j = page.skip_dot(j + 1)
+    return j
 
 
 def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = False) -> int:
@@ -107,11 +105,8 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
             continue
         if is_initial(page, j, cued) and initials < 3:
             after = page.skip_dot(j + 1)
-            if (
-                words == 0
-                and not follows_name(page, after, cued)
-                and not (strong and after < page.size and page.infos[after].last >= 8)
-            ):
+            surname = strong and after < page.size and page.infos[after].last >= 8
+            if words == 0 and not surname and not follows_name(page, after, cued):
                 break
             initials += 1
             j = after
@@ -124,35 +119,38 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
         if info.low in ("an", "na") and page.low(j - 1) in ("mac", "nic", "mhic", "ó") and j > i:
             j += 1
             continue
-        if not (
-            could_be_name(
-                page, j, cued and (words == 0 or not page.plain_case(j) or not info.common)
-            )
-            or (words == 0 and strong and info.shape in "CM" and not info.marks & m.STOP)
-            or (words == 0 and strong and is_plain_surname(page, j))
-            or (words == 0 and initials and strong and info.shape == "C" and info.last >= 8)
-            or (words == 1 and page.plain_case(j) and is_surname(page, i, j))
-        ):
+        plainly = cued and (words == 0 or not page.plain_case(j) or not info.common)
+        ruled = words == 0 and strong and is_believed(page, j, initials)
+        listed = words == 1 and page.plain_case(j) and is_surname(page, i, j)
+        if not (ruled or listed or could_be_name(page, j, plainly)):
             break
-        if words and (
-            (len(info.low) < 4 and info.marks & m.MEDICAL) or is_degree_like(page, i, info)
-        ):
-            break
-        if words and (
-            (info.medical and info.last < 13) or (info.marks & m.ACTS and info.shape == "l")
-        ):
+        if words and (ends_before(info) or is_degree_like(page, i, info)):
             break
         if words and info.shape not in "CMU" and page.capital(i) and not page.plain_case(i):
             break
         j = word_end(page, j)
         words += 1
-    while (
-        j > i
-        and page.infos[j - 1].low in (".", "-")
-        and not (j >= 2 and page.infos[j - 2].shape == "I")
-    ):
+    while j > i and page.infos[j - 1].low in (".", "-"):
+        if j >= 2 and page.infos[j - 2].shape == "I":
+            break
         j -= 1
     return j if words else (j if initials >= 2 and cued else i)
+
+
+def is_believed(page: Page, j: int, initials: int) -> bool:
+    """Return True for the first word after a strong cue that is taken for a name whatever it is."""
+    info = page.infos[j]
+    if info.shape in "CM" and not info.marks & m.STOP:
+        return True
+    return is_plain_surname(page, j) or (initials > 0 and info.shape == "C" and info.last >= 8)
+
+
+def ends_before(info: Word) -> bool:
+    """Return True for medicine and for what people do: no part of a name but its first."""
+    if info.medical and info.last < 13:
+        return True
+    acts = info.marks & m.ACTS and info.shape == "l"
+    return bool(acts or (len(info.low) < 4 and info.marks & m.MEDICAL))
 
 
 def is_degree_like(page: Page, i: int, info: Word) -> bool:
@@ -177,27 +175,19 @@ def goes_on(page: Page, j: int) -> bool:
 
 def has_apostrophe(page: Page, j: int) -> bool:
     """Return True for O'Brien and D'Souza, whose first letter stands alone."""
-    return (
-        len(page.low(j)) == 1
-        and page.infos[j].shape in "Il"
-        and page.low(j + 1) in APOSTROPHES
-        and page.joined(j)
-        and page.joined(j + 1)
-        and len(page.low(j + 2)) > 2
-        and page.infos[j].low in "odlm"
-        and (page.capital(j + 2) or page.plain_case(j))
-    )
+    info = page.infos[j]
+    if len(info.low) != 1 or info.shape not in "Il" or info.low not in "odlm":
+        return False
+    if page.low(j + 1) not in APOSTROPHES or not (page.joined(j) and page.joined(j + 1)):
+        return False
+    return len(page.low(j + 2)) > 2 and (page.capital(j + 2) or page.plain_case(j))
 
 
 def is_surname(page: Page, i: int, j: int) -> bool:
     """Return True for an ordinary word that is a surname after a first name, where capitals tell nothing."""
     info = page.infos[j]
-    return (
-        page.infos[i].first >= 10
-        and info.last >= 10
-        and info.index >= 3
-        and not info.marks & BARRED
-    )
+    listed = page.infos[i].first >= 10 and info.last >= 10 and info.index >= 3
+    return listed and not info.marks & BARRED
 
 
 def follows_name(page: Page, j: int, cued: bool) -> bool:
@@ -236,9 +226,8 @@ def take_back(page: Page, j: int, *, cued: bool, most: int = 4, strong: bool = F
             i = k - 1
             continue
         if info.shape == "I" and words:
-            if page.marks(k - 1) & m.AGE or (
-                page.low(k) in "fm" and k and page.infos[k - 1].shape in "dl"
-            ):
+            sex = page.low(k) in "fm" and k and page.infos[k - 1].shape in "dl"
+            if page.marks(k - 1) & m.AGE or sex:
                 break
             i = k
             continue
@@ -247,19 +236,13 @@ def take_back(page: Page, j: int, *, cued: bool, most: int = 4, strong: bool = F
                 break
             i = k
             continue
-        if (
-            info.marks & m.PARTICLE
-            and words
-            and info.shape == "l"
-            and info.low not in ("of", "e", "y", "do", "st")
-        ):
+        small = info.shape == "l" and info.low not in ("of", "e", "y", "do", "st")
+        if info.marks & m.PARTICLE and words and small:
             i = k
             continue
-        believed = (
-            strong and words == 0 and k > 0 and info.shape in "CU" and not info.marks & m.STOP
-        )
-        if believed and not (page.infos[k - 1].first >= 8 or page.low(k - 1) == "."):
-            believed = False
+        led = k > 0 and (page.infos[k - 1].first >= 8 or page.low(k - 1) == ".")
+        believed = strong and words == 0 and led
+        believed = believed and info.shape in "CU" and not info.marks & m.STOP
         if not (believed or could_be_name(page, k, cued)) or (info.shape == "l" and not page.lower):
             break
         i = k

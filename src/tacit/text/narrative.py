@@ -60,22 +60,17 @@ def find_offices(page: Page) -> list[tuple[int, int]]:
             continue
         after = page.low(i + 1) in ("of", "to", "for", "von", "der", "in")
         telling = page.capital(i) or page.plain_case(i)
-        country = (page.low(i - 1) == "." and page.low(i - 2) in ("s", "k")) or page.low(i - 1) in (
-            "us",
-            "uk",
-        )
+        dotted = page.low(i - 1) == "." and page.low(i - 2) in ("s", "k")
+        country = dotted or page.low(i - 1) in ("us", "uk")
         if not (country or (telling and after and i + 2 < page.size)):
             continue
         end = i + 1
         if after and page.together(i, i + 2):
             end = i + 3 if page.low(i + 2) != "the" else min(page.size, i + 4)
         start = i
-        while (
-            start > 0
-            and i - start < 6
-            and country
-            and page.low(start - 1) in (".", "u", "s", "k", "us", "uk")
-        ):
+        while country and start > 0 and i - start < 6:
+            if page.low(start - 1) not in (".", "u", "s", "k", "us", "uk"):
+                break
             start -= 1
         found.append((page.starts[start], page.ends[end - 1]))
     return found[:MOST]

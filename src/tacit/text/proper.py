@@ -7,6 +7,8 @@ from tacit.text.reading.page import REACH, Page
 from tacit.text.reading.words import cues
 
 CUES = cues("proper")
+#: Marks of words that no name of a thing holds.
+NOT_WITHIN = m.WEEKDAY | m.MONTH | m.TITLE | m.STOP | m.PHONE | m.BORN
 
 
 def is_small(page: Page, i: int) -> bool:
@@ -30,21 +32,13 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
         k = i - 1
         info = page.infos[k]
         if info.shape == "p":
-            if (
-                info.low in "'’&"
-                or (info.low == "-" and page.joined(k) and k and page.joined(k - 1))
-                or (info.low == "." and k > 0 and inner_dot(page, k))
-            ):
+            hyphen = info.low == "-" and page.joined(k) and k and page.joined(k - 1)
+            if info.low in "'’&" or hyphen or (info.low == "." and k and inner_dot(page, k)):
                 i = k
                 continue
             break
-        if (
-            info.low in CUES.joints
-            and k > 1
-            and page.low(k + 1) == "-"
-            and page.low(k - 1) == "-"
-            and page.joined(k)
-        ):
+        hyphens = k > 1 and page.low(k + 1) == "-" and page.low(k - 1) == "-"
+        if info.low in CUES.joints and hyphens and page.joined(k):
             i = k - 1
             continue
         if info.low == "s" and k > 0 and page.low(k - 1) in "'’" and page.joined(k - 1):
@@ -58,14 +52,8 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
             i = k
             taken += 1
             continue
-        if (
-            info.low in CUES.inner
-            and taken
-            and k > 0
-            and page.capital(k - 1)
-            and not page.plain_case(k)
-            and not stops(page, k - 1)
-        ):
+        within = info.low in CUES.inner and taken and k > 0 and not page.plain_case(k)
+        if within and page.capital(k - 1) and not stops(page, k - 1):
             i = k
             continue
         if plain and len(info.low) == 1:
@@ -82,13 +70,10 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
 def is_prefixed(page: Page, i: int) -> bool:
     """Return True when New, Old or Upper stands before a name within a sentence: attends New Canaan Church."""
     before = page.infos[i - 1]
-    return (
-        before.shape == "C"
-        and before.low in CUES.prefixes
-        and page.infos[i].shape in "CM"
-        and page.gap(i - 1) == 1
-        and not page.starts_sentence(i - 1)
-    )
+    if before.shape != "C" or before.low not in CUES.prefixes:
+        return False
+    sentence = page.starts_sentence(i - 1)
+    return page.infos[i].shape in "CM" and page.gap(i - 1) == 1 and not sentence
 
 
 def inner_dot(page: Page, k: int) -> bool:
@@ -100,14 +85,10 @@ def inner_dot(page: Page, k: int) -> bool:
 
 def is_nested(page: Page, k: int) -> bool:
     """Return True for a small word with a capital after another capitalised word: Holy Well Lane."""
-    return (
-        page.infos[k].low in CUES.nested
-        and page.infos[k].shape == "C"
-        and k > 0
-        and page.infos[k - 1].shape == "C"
-        and page.lines[k - 1] == page.lines[k]
-        and not page.marks(k - 1) & m.STOP
-    )
+    info, before = page.infos[k], page.near(k, k - 1)
+    if info.low not in CUES.nested or info.shape != "C" or before is None:
+        return False
+    return before.shape == "C" and not before.marks & m.STOP
 
 
 def stops(page: Page, k: int) -> bool:
@@ -134,12 +115,9 @@ def is_specific(page: Page, i: int, j: int) -> bool:
     """Return True when some word of i to j tells which one it is."""
     for k in range(i, j):
         info = page.infos[k]
-        if (
-            info.shape in "dp"
-            or info.low in CUES.generic
-            or info.low in CUES.small
-            or info.low == "s"
-        ):
+        if info.shape in "dp" or info.low in CUES.generic or info.low in CUES.small:
+            continue
+        if info.low == "s":
             continue
         if (info.marks & m.MEDICAL and not info.marks & (m.FIRST | m.LAST | m.PLACE)) or (
             info.medical and info.index < 4
@@ -149,44 +127,35 @@ def is_specific(page: Page, i: int, j: int) -> bool:
     return False
 
 
+def continues(page: Page, j: int, end: int) -> bool:
+    """Return True for a sign or a small word at token end with which the name that began at token j goes on."""
+    low = page.low(end)
+    if low == ".":
+        return inner_dot(page, end)
+    if end + 1 >= page.size or not page.capital(end + 1):
+        return False
+    small = low in ("of", "the", "and", "for") and page.lines[end + 1] == page.lines[j]
+    return low in ("&", "-") or (small and not page.marks(end + 1) & (m.STOP | m.TITLE))
+
+
 def forward_proper(page: Page, j: int, most: int = 5) -> int:
     """Return the end of the capitalised words from token j on."""
     end, taken = j, 0
     while end < page.size and end - j < REACH and taken < most and page.lines[end] == page.lines[j]:
         info = page.infos[end]
         if page.capital(end) or info.shape == "I":
-            if (
-                info.marks & (m.WEEKDAY | m.MONTH | m.TITLE | m.STOP | m.PHONE | m.BORN)
-                and info.index < 5
-                and not info.marks & m.SAINT
-                and not (end > j and is_nested(page, end))
-            ):
+            nested = info.marks & m.SAINT or (end > j and is_nested(page, end))
+            if info.marks & NOT_WITHIN and info.index < 5 and not nested:
                 break
             end += 1
             taken += 1
         elif info.low in "'’" and page.joined(end - 1) and page.low(end + 1) == "s" and end > j:
             end += 2
-        elif (
-            (info.low in ("&", "-") and end > j and end + 1 < page.size and page.capital(end + 1))
-            or (info.low == "." and end > j and inner_dot(page, end))
-            or (
-                info.low in ("of", "the", "and", "for")
-                and end > j
-                and end + 1 < page.size
-                and page.capital(end + 1)
-                and page.lines[end + 1] == page.lines[j]
-                and not page.marks(end + 1) & (m.STOP | m.TITLE)
-            )
-        ):
+        elif end > j and continues(page, j, end):
             end += 1
-        elif (
-            info.low == "-"
-            and end > j
-            and page.joined(end - 1)
-            and page.joined(end)
-            and page.low(end + 1) in CUES.joints
-            and page.low(end + 2) == "-"
-        ):
+        elif info.low == "-" and end > j and page.joined(end - 1) and page.joined(end):
+            if page.low(end + 1) not in CUES.joints or page.low(end + 2) != "-":
+                break
             end += 3
         else:
             break

@@ -63,14 +63,11 @@ def search_name(page: Page, value: str) -> Iterator[Candidate]:
                 page.capital(i) or (info.index >= 6 and page.plain_case(i))
             ):
                 yield cut(page, i, i + 1, "nickname", 0.85, "known record")
-            elif (
-                limit
-                and not info.common
-                and not info.medical
-                and abs(len(info.low) - len(part)) <= limit
-            ) and (
-                info.low[0] == part[0] and OSA.distance(info.low, part, score_cutoff=limit) <= limit
-            ):
+            elif limit and not info.common and not info.medical and info.low[0] == part[0]:
+                if abs(len(info.low) - len(part)) > limit:
+                    continue
+                if OSA.distance(info.low, part, score_cutoff=limit) > limit:
+                    continue
                 yield cut(page, i, i + 1, "name", 0.85, "known record, misspelt")
 
 

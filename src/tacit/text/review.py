@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,6 +25,10 @@ AROUND = 40
 #: Open words that a queue holds at most, the likeliest first; how many more there are is told.
 MOST = 5_000
 KEEP = "keep"
+#: What an entry of a queue holds in its file, before the decision.
+PLAIN: Mapping[str, Callable[[Any], Any]] = {
+    "word": str, "kind": str, "certainty": float, "times": int, "context": str,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -109,14 +113,7 @@ def read_queue(path: str | Path) -> Queue:
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
         entries = [
-            Entry(
-                str(e["word"]),
-                str(e["kind"]),
-                float(e["certainty"]),
-                int(e["times"]),
-                str(e["context"]),
-                str(e["decision"] or ""),
-            )
+            Entry(**{n: made(e[n]) for n, made in PLAIN.items()}, decision=str(e["decision"] or ""))
             for e in found["queue"]
         ]
         narratives = [dict(entry) for entry in found.get("narratives") or ()]

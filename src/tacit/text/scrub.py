@@ -236,9 +236,8 @@ class Scrub(Method[Corpus | Microdata]):
     def mark(self, corpus: Corpus) -> Corpus:
         """Return a corpus with what was found in each text (``Document.found``); nothing is replaced."""
         found = look_in(self.task(), [Item(d.text, d.record) for d in corpus])
-        return corpus.with_documents(
-            replace(d, found=f) for d, f in zip(corpus, found, strict=True)
-        )
+        pairs = zip(corpus, found, strict=True)
+        return corpus.with_documents(replace(d, found=f) for d, f in pairs)
 
     # -- settings ------------------------------------------------------------------------------
 
@@ -304,22 +303,16 @@ class Scrub(Method[Corpus | Microdata]):
         """Add: columns that hold no text, and columns that are not there."""
         found = super()._faults(data)
         if self.marks and self.columns:
-            found.append(
-                InputError(
-                    "scrub: marks go with texts; a column has no place for them. Leave marks out."
-                )
-            )
+            words = "scrub: marks go with texts; a column has no place for them. Leave marks out."
+            found.append(InputError(words))
         if self.columns:
             named = [*(self.known or ()), *([self.person] if self.person else ())]
             missing = [c for c in named if c not in data.columns]
             if missing:
                 found.append(ColumnNotFound(missing, list(data.columns), "the data"))
             if set(self.columns) & set(self.known or ()):
-                found.append(
-                    InputError(
-                        "scrub: a text column cannot be known of its own record; leave it out of known"
-                    )
-                )
+                words = "a text column cannot be known of its own record; leave it out of known"
+                found.append(InputError(f"scrub: {words}"))
             found += text_faults(self.kind, data, self.columns)
         elif self.person and all(self.person not in d.record for d in data):
             found.append(
@@ -351,12 +344,9 @@ class Scrub(Method[Corpus | Microdata]):
         return self._scrub_documents(data, task, secret, ctx)
 
     def _scrub_documents(self, data: Corpus, task: Task, secret: bytes, ctx: Context) -> Corpus:
-        items = [
-            Item(
-                d.text, d.record, person_key(secret, str(d.record.get(self.person or "") or d.name))
-            )
-            for d in data
-        ]
+        whose = (str(d.record.get(self.person or "") or d.name) for d in data)
+        keys = [person_key(secret, one) for one in whose]
+        items = [Item(d.text, d.record, key) for d, key in zip(data, keys, strict=True)]
         with scrubbers(task, data.characters, scrub_batch, ticker(ctx)) as scrub:
             outcomes = [outcome for part in scrub(items) for outcome in part]
         told = tally(outcomes)
@@ -410,56 +400,37 @@ class Scrub(Method[Corpus | Microdata]):
         if self.known is not None:
             return self.known
         schema = data.frame.collect_schema()
-        telling = [
-            c
-            for c in data.keys
-            if schema[c] in (nw.Date, nw.Datetime) or any(part in c.lower() for part in TELLING)
-        ]
-        return tuple(
-            c for c in dict.fromkeys((*data.identifiers, *telling)) if c not in self.columns
-        )
+        telling = (c for c in data.keys if any(part in c.lower() for part in TELLING))
+        dated = {c for c in data.keys if schema[c] in (nw.Date, nw.Datetime)} | {*telling}
+        keys = (c for c in data.keys if c in dated)
+        known = dict.fromkeys((*data.identifiers, *keys))
+        return tuple(c for c in known if c not in self.columns)
 
     def _claims(self, data: Any, result: Any) -> Iterable[Claim]:
         if self.mode == "list" or self.search != "full":
             return
-        limits = (NOT_ANONYMOUS, NAMES_NOT_PROMISED)
         task = self.task()
+
+        def claim(model: str, facts: dict[str, Any], *assumptions: str, **more: Any) -> Claim:
+            limits = (NOT_ANONYMOUS, NAMES_NOT_PROMISED, *assumptions)
+            return Claim(model, facts, "texts", self.columns, limits, **more)
+
         if task.forms:
-            yield Claim(
-                "no-formatted-identifiers",
-                {"forms": list(task.forms)},
-                "texts",
-                self.columns,
-                (*limits, "Identifiers are written in one of the usual forms."),
-            )
+            usual = "Identifiers are written in one of the usual forms."
+            yield claim("no-formatted-identifiers", {"forms": list(task.forms)}, usual)
         if self.columns:
             known = self.known_columns(data)
             if known:
-                yield Claim(
-                    "no-known-values",
-                    {"known": list(known)},
-                    "texts",
-                    self.columns,
-                    (*limits, CHECKED_BEFORE),
-                )
+                yield claim("no-known-values", {"known": list(known)}, CHECKED_BEFORE)
             return
         if any(d.record for d in data):
-            yield Claim("no-known-values", {"known": ["record"]}, "texts", (), limits)
+            yield claim("no-known-values", {"known": ["record"]})
         if not task.settings.rejected:
             salt = person_key(b"digest", result.fingerprint())
-            digests = {
-                d.name: sorted({digest(salt, value) for value in identifiers_in(d.text)})
-                for d in data
-            }
-            kept = {n: found for n, found in digests.items() if found}
-            yield Claim(
-                "no-original-identifiers",
-                {"digests": {"salt": salt.hex(), "documents": kept}},
-                "texts",
-                (),
-                limits,
-                withheld=("digests",),
-            )
+            found = {d.name: {digest(salt, v) for v in identifiers_in(d.text)} for d in data}
+            kept = {name: sorted(digests) for name, digests in found.items() if digests}
+            facts = {"digests": {"salt": salt.hex(), "documents": kept}}
+            yield claim("no-original-identifiers", facts, withheld=("digests",))
 
 
 CHECKED_BEFORE = (

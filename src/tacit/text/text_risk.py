@@ -42,6 +42,7 @@ from tacit.text.work import (
 
 #: Attributes of which a value that one document alone tells is counted as rare.
 RARE = ("month", "place", "role")
+ALONE = "texts alone on told attributes, share"
 
 
 @register
@@ -99,29 +100,23 @@ class TextRisk(Measure[Corpus | Microdata]):
             "texts": n,
             "words left, expected": round(told.expected, 2),
             "texts with something left, expected share": told.risk / n if n else 0.0,
-            "texts alone on told attributes, share": alone / n if n else 0.0,
+            ALONE: alone / n if n else 0.0,
             "smallest class of told attributes": min(classes.values(), default=0),
             **{f"{a}s that one text alone tells": told.rare.get(a, 0) for a in RARE},
             "narratives that may identify": told.narratives,
             **({} if self.columns else gold_numbers(data)),
         }
         value = told.risk / n if n else 0.0
-        frame = nw.from_native(
-            pa.table(
-                {
-                    "attribute": pa.array(sorted(told.values), pa.string()),
-                    "texts that tell it": [
-                        sum(told.values[a].values()) for a in sorted(told.values)
-                    ],
-                    "different values": [len(told.values[a]) for a in sorted(told.values)],
-                    "values in one text alone": [told.rare.get(a, 0) for a in sorted(told.values)],
-                }
-            ),
-            eager_only=True,
-        )
-        return TextRiskResult(
-            self.kind, "Residual risk of texts", value, numbers, frame, EXPLANATION
-        )
+        attributes = sorted(told.values)
+        columns = {
+            "attribute": pa.array(attributes, pa.string()),
+            "texts that tell it": [sum(told.values[a].values()) for a in attributes],
+            "different values": [len(told.values[a]) for a in attributes],
+            "values in one text alone": [told.rare.get(a, 0) for a in attributes],
+        }
+        frame = nw.from_native(pa.table(columns), eager_only=True)
+        title = "Residual risk of texts"
+        return TextRiskResult(self.kind, title, value, numbers, frame, EXPLANATION)
 
     def _of_corpus(self, data: Corpus, ctx: Context) -> Told:
         told = Told()
@@ -273,10 +268,7 @@ class TextRiskResult(Result):
         n = max(1, int(self.numbers["texts"]))
         shares = [
             ("something left (expected)", float(self.value)),
-            (
-                "alone on told attributes",
-                float(self.numbers["texts alone on told attributes, share"]),
-            ),
+            ("alone on told attributes", float(self.numbers[ALONE])),
             ("a narrative that may identify", self.numbers["narratives that may identify"] / n),
         ]
         return bars(shares, title=self.title, y="share of texts")

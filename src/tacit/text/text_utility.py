@@ -18,8 +18,9 @@ from tacit.data.in_blocks import ticker
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.engine.blocks import Done
-from tacit.errors import ColumnNotFound, InputError, SdcError
+from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName
+from tacit.io.frames import require_columns
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.registry import register
@@ -75,11 +76,8 @@ class TextUtility(Measure[Corpus | Microdata]):
 
     def _measure(self, data: Any, other: Companions[Any], ctx: Context) -> TextUtilityResult:
         texts = not self.columns
-        kept = (
-            self._of_corpus(data, other.original, ctx)
-            if texts
-            else self._of_columns(data, other.original, ctx)
-        )
+        compare = self._of_corpus if texts else self._of_columns
+        kept = compare(data, other.original, ctx)
         value = kept["terms kept"] / kept["terms"] if kept["terms"] else 1.0
         score = score_marked(data) if texts else None
         numbers: dict[str, Any] = {
@@ -89,14 +87,9 @@ class TextUtility(Measure[Corpus | Microdata]):
             "medical terms kept, share": value,
             **marked_numbers(score),
         }
-        return TextUtilityResult(
-            self.kind,
-            "What of the texts is kept",
-            value,
-            numbers,
-            kinds_frame(replaced_in(data, self.columns), score),
-            EXPLANATION,
-        )
+        frame = kinds_frame(replaced_in(data, self.columns), score)
+        title = "What of the texts is kept"
+        return TextUtilityResult(self.kind, title, value, numbers, frame, EXPLANATION)
 
     def _of_corpus(self, data: Corpus, original: Corpus, ctx: Context) -> Counter[str]:
         before = {d.name: d.text for d in original}
@@ -111,9 +104,7 @@ class TextUtility(Measure[Corpus | Microdata]):
         return total
 
     def _of_columns(self, data: Microdata, original: Microdata, ctx: Context) -> Counter[str]:
-        missing = [c for c in self.columns if c not in original.columns]
-        if missing:
-            raise ColumnNotFound(missing, list(original.columns), "the original")
+        require_columns(self.columns, original.columns, "the original")
         old = {c: f"__old{i}__" for i, c in enumerate(self.columns)}
         before = original.frame.select(ROW, *[nw.col(c).alias(n) for c, n in old.items()])
         both = data.frame.select(ROW, *self.columns).join(before, on=ROW, how="inner")
@@ -122,9 +113,8 @@ class TextUtility(Measure[Corpus | Microdata]):
         def tell(_block: int, table: pa.Table) -> Done:
             total: Counter[str] = Counter()
             for new, was in old.items():
-                pairs = zip(
-                    table.column(was).to_pylist(), table.column(new).to_pylist(), strict=True
-                )
+                columns = (table.column(c).to_pylist() for c in (was, new))
+                pairs = zip(*columns, strict=True)
                 for one, two in pairs:
                     total += compare_words(one or "", two or "", language)
             return Done(None, dict(total))
@@ -143,14 +133,8 @@ def compare_words(before: str, after: str, language: str) -> Counter[str]:
     """Return how many words and medical terms a text had, and how many of them stand in the other."""
     old, new = count_words(before), count_words(after)
     terms = Counter(medical_terms(before, load_lexicon(language)))
-    return Counter(
-        {
-            "words": old.total(),
-            "kept": (old & new).total(),
-            "terms": terms.total(),
-            "terms kept": (terms & new).total(),
-        }
-    )
+    counts = {"words": old, "kept": old & new, "terms": terms, "terms kept": terms & new}
+    return Counter({name: counted.total() for name, counted in counts.items()})
 
 
 def medical_terms(text: str, lexicon: Lexicon) -> Iterator[str]:
@@ -198,21 +182,17 @@ def kinds_frame(replaced: Counter[str], score: EvaluationResult | None) -> Any:
     by_kind = {} if score is None else score.by_kind
     kinds = sorted({*replaced, *by_kind})
     bounds = {k: wilson(*by_kind[k]) for k in by_kind}
-    return nw.from_native(
-        pa.table(
-            {
-                "kind": pa.array(kinds, pa.string()),
-                "replaced": [replaced[k] for k in kinds],
-                "marked by people": [by_kind.get(k, (0, 0))[1] for k in kinds],
-                "found of them": [
-                    by_kind[k][0] / by_kind[k][1] if k in by_kind else None for k in kinds
-                ],
-                "low": [bounds[k][0] if k in bounds else None for k in kinds],
-                "high": [bounds[k][1] if k in bounds else None for k in kinds],
-            }
-        ),
-        eager_only=True,
-    )
+    shares = {k: found / n for k, (found, n) in by_kind.items()}
+    none = (None, None)
+    columns = {
+        "kind": pa.array(kinds, pa.string()),
+        "replaced": [replaced[k] for k in kinds],
+        "marked by people": [by_kind.get(k, (0, 0))[1] for k in kinds],
+        "found of them": [shares.get(k) for k in kinds],
+        "low": [bounds.get(k, none)[0] for k in kinds],
+        "high": [bounds.get(k, none)[1] for k in kinds],
+    }
+    return nw.from_native(pa.table(columns), eager_only=True)
 
 
 @dataclass(frozen=True, repr=False)

@@ -15,9 +15,8 @@ from tacit.data.corpus import Span
 from tacit.text.board import PLACE
 from tacit.text.dates import read_day_month, read_month_day, read_numeric
 from tacit.text.detect.bodies.named_body import NO_NAMES
-from tacit.text.detect.numbers.email import find_emails
+from tacit.text.detect.numbers.forms import find_emails, find_urls
 from tacit.text.detect.numbers.record_number import LABEL, is_shared
-from tacit.text.detect.numbers.url import find_urls
 from tacit.text.detect.times.date import (
     NO_DATES,
     after_score,
@@ -29,8 +28,7 @@ from tacit.text.detect.times.date import (
     is_vision,
     is_weekday,
 )
-from tacit.text.detect.times.day import ORDINAL, find_ordinal_days, find_weekdays
-from tacit.text.detect.times.spoken import find_spoken_dates
+from tacit.text.detect.times.day import ORDINAL, find_ordinal_days, find_spoken_dates, find_weekdays
 from tacit.text.medicine import sounds_medical
 from tacit.text.names import BARRED
 from tacit.text.reading import marks as m
@@ -97,8 +95,9 @@ def tidy_spans(page: Page, spans: Iterable[Span]) -> list[Span]:
             begun = ordered[k - 1].end if k else 0
             following = ordered[k + 1].start if k < last else len(page.text)
             tidied.extend(within(p, begun, following) for p in left)
-        elif (k and parts[k - 1] != [] and belongs(page, span, ordered[k - 1])) or (
-            k < last and parts[k + 1] != [] and belongs(page, span, ordered[k + 1])
+        elif any(
+            0 <= n <= last and parts[n] != [] and belongs(page, span, ordered[n])
+            for n in (k - 1, k + 1)
         ):
             tidied.append(span)
     return tidied
@@ -112,11 +111,8 @@ def needs_no_tidying(page: Page, span: Span) -> bool:
     if span.kind == "phone":
         return len(part) > 9 and part[0] in PHONE_STARTS and "  " not in part and "\n" not in part
     if span.kind == "id":
-        return (
-            len(part) > 4
-            and part.isdecimal()
-            and not is_shared(page, bisect_left(page.starts, span.start))
-        )
+        first = bisect_left(page.starts, span.start)
+        return len(part) > 4 and part.isdecimal() and not is_shared(page, first)
     return False
 
 
@@ -133,11 +129,8 @@ def belongs(page: Page, span: Span, other: Span) -> bool:
     if page.text[left.end : right.start] not in NARROW:
         return False
     part = page.text[span.start : span.end]
-    return (
-        span.kind in WORDY
-        or not any(c.isdecimal() for c in part)
-        or (other.kind in WORDY and any(c.isalpha() for c in part))
-    )
+    letters, digits = any(map(str.isalpha, part)), any(map(str.isdecimal, part))
+    return span.kind in WORDY or not digits or (other.kind in WORDY and letters)
 
 
 def tidy_span(page: Page, span: Span) -> list[Span]:
@@ -182,13 +175,9 @@ def tidy_date(page: Page, span: Span) -> Iterator[Span]:
         if page.starts[i] < at:
             continue
         marks = page.marks(i)
-        found = [
-            c
-            for on, find in DATES
-            if on & marks
-            for c in find(page, i)
-            if c.start >= at and c.evidence >= LEAST
-        ]
+        readers = (find for on, find in DATES if on & marks)
+        found = [c for find in readers for c in find(page, i) if c.start >= at]
+        found = [c for c in found if c.evidence >= LEAST]
         if not found:
             continue
         start, end = min(c.start for c in found), max(c.end for c in found)
@@ -224,18 +213,23 @@ def salvage(page: Page, span: Span, start: int, end: int) -> Iterator[Span]:
         info = page.infos[k]
         if info.shape == "d" and len(info.low) >= LONG:
             yield replace(span, start=page.starts[k], end=page.ends[k], kind="id")
-        elif (
-            info.shape in "CM" and page.marks(k - 2 if page.low(k - 1) == "." else k - 1) & m.TITLE
-        ) or (
-            info.shape in "CM"
-            and page.ends[k] <= end
-            and len(info.low) > 2
-            and not info.medical
-            and not info.marks & (BARRED | m.MEDICAL)
-            and (info.index >= 3 or (not info.common and not sounds_medical(page, info)))
-            and not (page.marks(k + 1) & m.DIGIT and page.together(k, k + 1))
-        ):
+        elif info.shape in "CM" and (is_titled(page, k) or is_strange(page, k, end)):
             yield replace(span, start=page.starts[k], end=page.ends[k], kind="name")
+
+
+def is_titled(page: Page, k: int) -> bool:
+    """Return True after a title."""
+    return bool(page.marks(k - 2 if page.low(k - 1) == "." else k - 1) & m.TITLE)
+
+
+def is_strange(page: Page, k: int, end: int) -> bool:
+    """Return True for a word before a place of the text that is a name, or is in no list and of no medicine."""
+    info = page.infos[k]
+    if page.ends[k] > end or len(info.low) < 3 or info.medical or info.marks & (BARRED | m.MEDICAL):
+        return False
+    if info.index < 3 and (info.common or sounds_medical(page, info)):
+        return False
+    return not (page.marks(k + 1) & m.DIGIT and page.together(k, k + 1))
 
 
 def with_weekday(page: Page, span: Span, start: int, end: int) -> tuple[int, int]:
@@ -343,7 +337,7 @@ def tidy_phone(page: Page, span: Span) -> Iterator[Span]:
         inside = tokens_of(page, part)
         k = next((k for k in inside if page.infos[k].shape == "d"), None)
         if k is None:
-            if spells_digits(page, inside):
+            if sum(bool(page.marks(k) & m.NUMBER_WORD) for k in inside) > 2:
                 yield part
             else:
                 yield from salvage(page, part, part.start, part.end)
@@ -356,18 +350,13 @@ def tidy_phone(page: Page, span: Span) -> Iterator[Span]:
             yield replace(part, start=start)
 
 
-def spells_digits(page: Page, inside: range) -> bool:
-    """Return True for a number in words."""
-    return sum(bool(page.marks(k) & m.NUMBER_WORD) for k in inside) > 2
-
-
 def has_phone_word(page: Page, k: int) -> bool:
     """Return True when a word of telephones stands shortly before token k."""
     wanted = m.PHONE | m.mark("pager")
-    return any(
-        page.marks(n) & wanted and (page.low(n) != "x" or (n == k - 1 and page.joined(n)))
-        for n in range(max(0, k - 8), k)
-    )
+    for n in range(max(0, k - 8), k):
+        if page.marks(n) & wanted and (page.low(n) != "x" or (n == k - 1 and page.joined(n))):
+            return True
+    return False
 
 
 def tidy_id(page: Page, span: Span) -> Iterator[Span]:
@@ -380,7 +369,7 @@ def tidy_id(page: Page, span: Span) -> Iterator[Span]:
         while j - i > 1 and is_remark(page, j - 1):
             j -= 1
         while (
-            i < j and page.infos[j - 1].shape == "l" and not page.joined(j - 2) and not page.lower
+            i < j and page.infos[j - 1].shape == "l" and not page.lower and not page.joined(j - 2)
         ):
             j -= 1
         if not any(page.infos[k].shape == "d" for k in range(i, j)):
@@ -404,12 +393,9 @@ def is_remark(page: Page, k: int) -> bool:
 
 def is_entry(page: Page, i: int, j: int) -> bool:
     """Return True for an entry of a log or a chart: Disp 1407, OS 1415 among other times, UO 610, EPO 4000."""
-    if (
-        j - i != 2
-        or page.joined(i)
-        or not page.words[i + 1].isdecimal()
-        or len(page.words[i + 1]) > 4
-    ):
+    if j - i != 2 or page.joined(i) or len(page.words[i + 1]) > 4:
+        return False
+    if not page.words[i + 1].isdecimal():
         return False
     info = page.infos[i]
     if info.marks & (m.NUMBER | LABEL | m.PHONE):
@@ -424,13 +410,9 @@ def is_entry(page: Page, i: int, j: int) -> bool:
 
 def is_gene(page: Page, i: int, j: int) -> bool:
     """Return True for letters and one or two digits without a label before them: TP53."""
-    return (
-        j - i == 2
-        and page.joined(i)
-        and page.infos[i].shape == "U"
-        and len(page.words[i + 1]) < 3
-        and not any(page.marks(k) & (m.NUMBER | LABEL) for k in (i - 1, i - 2))
-    )
+    if j - i != 2 or not page.joined(i) or page.infos[i].shape != "U":
+        return False
+    return len(page.words[i + 1]) < 3 and not page.marked(i - 2, i, m.NUMBER | LABEL)
 
 
 def part_of_date(page: Page, part: Span, i: int) -> Iterator[Span]:

@@ -16,10 +16,9 @@ from typing import Any
 from tacit.data.corpus import Corpus, Document
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, SdcWarning, UnreadableFile
-from tacit.io.corpora.columns import from_microdata, read_columns
+from tacit.io.corpora.columns import from_microdata, read_columns, read_records
 from tacit.io.corpora.decode import existing
 from tacit.io.corpora.gold import read_gold
-from tacit.io.corpora.known import read_records
 from tacit.io.formats import by_ending
 
 #: Files with columns, one of which holds the texts.
@@ -71,7 +70,8 @@ def read_texts(
         raise InputError("texts are read from a folder, from files, or from a column of records")
     if isinstance(source, Microdata):
         return with_gold(from_microdata(source, text, name, record), gold, encoding)
-    if not several and (text is not None or is_table(source)):
+    table = not several and ("://" in str(source) or Path(source).suffix.lower() in COLUMNS)
+    if table or (not several and text is not None):
         found = read_columns(source, text, name, record, {"encoding": encoding, **options})
         return with_gold(found, gold, encoding)
     if options:
@@ -84,7 +84,8 @@ def read_texts(
             "gold=True reads the .ann files of a folder; name the file of the gold spans instead"
         )
     files = [existing(p) for p in source] if several else list_files(source)
-    root = common_root(files) if several else Path(source)
+    folders = {f.absolute().parent for f in files} if several else {Path(source)}
+    root = next(iter(folders)) if len(folders) == 1 else Path("/")
     documents = [
         document for file in files for document in read_file(file, name_of(file, root), encoding)
     ]
@@ -99,11 +100,6 @@ def read_texts(
 def with_gold(corpus: Corpus, gold: Any, encoding: str) -> Corpus:
     """Return the corpus with what people have marked, where that is given."""
     return corpus if gold is None else read_gold(gold, encoding).put_on(corpus)
-
-
-def is_table(source: Any) -> bool:
-    """Return True for a file with columns or the address of a database."""
-    return "://" in str(source) or Path(source).suffix.lower() in COLUMNS
 
 
 def list_files(source: Any) -> list[Path]:
@@ -135,12 +131,6 @@ def list_files(source: Any) -> list[Path]:
             stacklevel=3,
         )
     return files
-
-
-def common_root(files: Sequence[Path]) -> Path:
-    """Return the folder from which the files are named: their own where all share one."""
-    folders = {f.absolute().parent for f in files}
-    return next(iter(folders)) if len(folders) == 1 else Path("/")
 
 
 def name_of(file: Path, root: Path) -> str:

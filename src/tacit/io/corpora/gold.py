@@ -30,9 +30,8 @@ class Marks:
 
     def put_on(self, corpus: Corpus) -> Corpus:
         """Return the corpus with its marks; every document must have some, even if none is in it."""
-        stems = {name: name for name in self.gold} | {
-            Path(n).with_suffix("").as_posix(): n for n in self.gold
-        }
+        stems = {name: name for name in self.gold}
+        stems |= {Path(n).with_suffix("").as_posix(): n for n in self.gold}
         found = []
         for i, d in enumerate(corpus, 1):
             key = stems.get(d.name) or stems.get(Path(d.name).with_suffix("").as_posix())
@@ -78,9 +77,8 @@ def marks_of(found: Any, path: Path) -> Marks:
     """Return marks from JSON: {document: spans}, a list of documents, or one document."""
     if isinstance(found, Mapping) and "spans" in found:
         found = [{"name": path.stem, **found}]
-    if isinstance(found, Mapping) and isinstance(
-        found.get("documents", found.get("letters")), list
-    ):
+    listed = found.get("documents", found.get("letters")) if isinstance(found, Mapping) else None
+    if isinstance(listed, list):
         found = found.get("documents", found.get("letters"))
     if isinstance(found, Mapping):
         return Marks(found)
@@ -126,11 +124,8 @@ def spans_of(entries: Any, text: str, where: str) -> tuple[Span, ...]:
                 f"{where}: a span does not lie within the text; offsets count characters from 0, with line ends as "
                 "they are in the file"
             )
-        if (
-            isinstance(entry, Mapping)
-            and isinstance(entry.get("text"), str)
-            and text[span.start : span.end].split() != entry["text"].split()
-        ):
+        told = entry.get("text") if isinstance(entry, Mapping) else None
+        if isinstance(told, str) and text[span.start : span.end].split() != told.split():
             raise InputError(
                 f"{where}: a span does not hold the words that it names; the text is another one"
             )

@@ -80,9 +80,8 @@ def make_member(name: str, authority_key: Any, authority: Any, days: int) -> tup
         x509.BasicConstraints(ca=False, path_length=None), critical=True
     )
     both = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH])
-    return key, sign_certificate(
-        builder.add_extension(both, critical=False), authority_key, authority_key
-    )
+    builder = builder.add_extension(both, critical=False)
+    return key, sign_certificate(builder, authority_key, authority_key)
 
 
 def x509_name(common: str) -> Any:

@@ -23,8 +23,7 @@ from tacit.private.parties.certificates import peer_name, tls_context
 from tacit.private.parties.journal import Journal, digest
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Role, Send
-from tacit.private.parties.transcript import Line, Transcript
-from tacit.private.parties.wire import Body, Message, decode, encode
+from tacit.private.parties.wire import Body, Line, Message, Transcript, decode, encode
 
 T = TypeVar("T")
 #: Connections of one peer served at once, and messages of one peer that may wait unread.
@@ -180,11 +179,8 @@ class Mailbox:
     def accept(self, sender: str, data: bytes) -> None:
         """Take a message from a peer whose certificate names it, or refuse it."""
         message = decode(data)
-        if (message.run, message.sender, message.receiver) != (
-            self.member.run,
-            sender,
-            self.member.name,
-        ):
+        named = (message.run, message.sender, message.receiver)
+        if named != (self.member.run, sender, self.member.name):
             raise ProtocolError("a message names another run or another party")
         place, mark = (sender, message.step), digest(data)
         with self._changed:
@@ -201,9 +197,8 @@ class Mailbox:
                 return
             if self.ended.is_set():
                 raise ProtocolError("the run has ended")
-            unread = sum(s == sender for s, _ in self._seen) - sum(
-                s == sender for s, _ in self._taken
-            )
+            seen, taken = (sum(s == sender for s, _ in x) for x in (self._seen, self._taken))
+            unread = seen - taken
             if unread >= MAX_UNREAD:
                 raise ProtocolError("too many messages wait unread")
             self.journal.keep_received(self._number, data)

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from tacit.errors import ProtocolError
-from tacit.private.parties.transcript import Line, Transcript
-from tacit.private.parties.wire import Body, Message, decode, encode, take
+from tacit.private.parties.wire import Body, Line, Message, Transcript, decode, encode, take
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""Messages between parties: a strict, versioned form that is checked before anything else looks at it.
+"""Messages between parties: a strict, versioned form that is checked before anything else looks at it, and the transcript of a run.
 
 A message is a JSON header (who, which run, which step, and the names, types and lengths of its parts), followed by the
 parts as plain bytes. Nothing in it is ever evaluated: there are no pickles, and arrays have one of a few fixed types.
@@ -7,6 +7,7 @@ parts as plain bytes. Nothing in it is ever evaluated: there are no pickles, and
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,9 @@ MAGIC = b"tacit-message-1\n"
 MAX_HEADER = 1 << 20
 MAX_MESSAGE = 1 << 34
 ARRAYS = {"u1": np.uint8, "u4": np.uint32, "u8": np.uint64, "i8": np.int64, "f8": np.float64}
+
+#: The texts in a header.
+WORDS = ("run", "sender", "receiver", "step")
 
 Value = int | float | str | bool | bytes | list[str] | list[int] | np.ndarray[Any, Any]
 Body = Mapping[str, Any]
@@ -51,14 +55,8 @@ def encode(message: Message) -> bytes:
             parts.append((name, code, list(value.shape), ordered.tobytes()))
         else:
             plain[name] = value
-    header = {
-        "run": message.run,
-        "sender": message.sender,
-        "receiver": message.receiver,
-        "step": message.step,
-        "plain": plain,
-        "parts": [part[:3] for part in parts],
-    }
+    words = {name: getattr(message, name) for name in WORDS}
+    header = {**words, "plain": plain, "parts": [part[:3] for part in parts]}
     text = json.dumps(header, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
     if len(text) > MAX_HEADER:
         raise ProtocolError("a message has too much outside of its binary parts; send it as bytes")
@@ -84,11 +82,9 @@ def decode_strictly(data: bytes) -> Message:
     if length > MAX_HEADER or start + length > len(data):
         raise ProtocolError("a message is damaged: its header is cut off")
     header = json.loads(data[start : start + length])
-    if not isinstance(header, dict) or set(header) != {
-        "run", "sender", "receiver", "step", "plain", "parts",
-    }:  # fmt: skip
+    if not isinstance(header, dict) or set(header) != {*WORDS, "plain", "parts"}:
         raise ProtocolError("a message is damaged: its header lacks a field")
-    words = [header[n] for n in ("run", "sender", "receiver", "step")]
+    words = [header[n] for n in WORDS]
     if not all(isinstance(w, str) and len(w) <= 200 for w in words):
         raise ProtocolError("a message is damaged: a name in its header is no short text")
     if not isinstance(header["plain"], dict) or not isinstance(header["parts"], list):
@@ -155,3 +151,46 @@ def take(
     if not fits:
         raise ProtocolError(f"the part {name!r} of a message has the wrong type or length")
     return value
+
+
+# -- who told whom how much in which step: sizes, never values -------------------------------------
+
+
+@dataclass(frozen=True)
+class Line:
+    """One message, without its content."""
+
+    sender: str
+    receiver: str
+    step: str
+    n_bytes: int
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """Every message of a run, in order, as one party or an onlooker of all of them saw it."""
+
+    lines: tuple[Line, ...] = ()
+
+    @property
+    def n_messages(self) -> int:
+        """Return the number of messages."""
+        return len(self.lines)
+
+    @property
+    def n_bytes(self) -> int:
+        """Return the number of bytes in all messages."""
+        return sum(line.n_bytes for line in self.lines)
+
+    def bytes_by_sender(self) -> Mapping[str, int]:
+        """Return how much each party sent."""
+        sent: Counter[str] = Counter()
+        for line in self.lines:
+            sent[line.sender] += line.n_bytes
+        return dict(sent)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per message, for frames and files."""
+        names = ("message", "step", "sender", "receiver", "bytes")
+        told = ((i, x.step, x.sender, x.receiver, x.n_bytes) for i, x in enumerate(self.lines, 1))
+        return [dict(zip(names, row, strict=True)) for row in told]

@@ -36,11 +36,8 @@ class CheckFit(Method[JointFit]):
         """Return what is wrong: too few degrees of freedom."""
         found = super()._faults(data)
         if data.n_records - len(data) < self.residual_df:
-            found.append(
-                InputError(
-                    f"{self.kind}: the model leaves fewer than {self.residual_df} degrees of freedom; fit a smaller one"
-                )
-            )
+            words = f"the model leaves fewer than {self.residual_df} degrees of freedom; fit a smaller one"
+            found.append(InputError(f"{self.kind}: {words}"))
         return found
 
     def _apply(self, data: JointFit, ctx: Context) -> JointFit:

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from tacit.arrays import Floats, Ints
 from tacit.engine.blocks import ROW
-from tacit.errors import ColumnNotFound, InputError, InvalidParameter
+from tacit.errors import InputError, InvalidParameter
+from tacit.io.frames import require_columns
 from tacit.private.union.records import rows_of
 
 #: A column of any type.
@@ -106,18 +107,14 @@ def columns_of(table: Any, names: Sequence[str] | None, who: str) -> dict[str, V
     """Return columns of a party's table as arrays, all when none are named; missing values are refused."""
     columns = arrays_of(table)
     wanted = list(columns) if names is None else list(names)
-    missing = [n for n in wanted if n not in columns]
-    if missing:
-        raise ColumnNotFound(missing, list(columns), f"the file of {who!r}")
+    require_columns(wanted, columns, f"the file of {who!r}")
     found = {n: columns[n] for n in wanted}
     if len({len(v) for v in found.values()}) != 1 or not len(next(iter(found.values()))):
         raise InputError(f"the file of {who!r} has no records, or columns of different lengths")
     for n, values in found.items():
-        holes = (
-            np.isnan(values).any()
-            if values.dtype.kind == "f"
-            else values.dtype == object and has_none(values)
-        )
+        holes = values.dtype == object and has_none(values)
+        if values.dtype.kind == "f":
+            holes = bool(np.isnan(values).any())
         if holes:
             raise InputError(
                 f"column {n!r} of {who!r} has missing values: complete them, or leave these records out, at every party alike"

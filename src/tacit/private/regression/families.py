@@ -14,7 +14,7 @@ PSD 2006, LNCS 4302, 277-290.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,9 +77,8 @@ class Linear(Family):
     def sums(self, beta: Floats) -> Sums:
         """Return the residual sum of squares (halved, negative), X'(y - X b) and X'X."""
         rest = self.y - self.x @ beta
-        return Sums(
-            -0.5 * float(rest @ rest), self.x.T @ rest, self.weighted_square(np.ones(len(rest)))
-        )
+        information = self.weighted_square(np.ones(len(rest)))
+        return Sums(-0.5 * float(rest @ rest), self.x.T @ rest, information)
 
     def fit_statistics(self, beta: Floats) -> list[float]:
         """Return the sums from which sigma and R2 follow."""
@@ -217,9 +216,8 @@ class Cox:
     def merge(self, steps: Sequence[int]) -> Cox:
         """Return the same records on a coarser grid, whose steps begin at some places of this one."""
         place = np.searchsorted(np.asarray(steps), self.place, side="right") - 1
-        return Cox(
-            self.x, place.astype(np.float64), self.event, np.arange(len(steps), dtype=np.float64)
-        )
+        coarse = np.arange(len(steps), dtype=np.float64)
+        return Cox(self.x, place.astype(np.float64), self.event, coarse)
 
     @property
     def n_parameters(self) -> int:
@@ -263,6 +261,15 @@ class Cox:
         )
 
 
+#: The families of plain data, by the name of their model.
+FAMILIES: Mapping[str, type[Family]] = {
+    "linear": Linear,
+    "logistic": Logistic,
+    "poisson": Poisson,
+    "multinomial": Multinomial,
+}
+
+
 def pack_sums(sums: Sums) -> Floats:
     """Return likelihood, slope and the upper half of the information as one vector."""
     upper = sums.information[np.triu_indices(len(sums.slope))]
@@ -285,6 +292,5 @@ def local_vector(model: Any, beta: Floats) -> Floats:
 
 def total_sums(model: Any, total: Floats) -> Sums:
     """Return what the totals mean."""
-    return (
-        model.combine(total) if isinstance(model, Cox) else unpack_sums(total, model.n_parameters)
-    )
+    whole = isinstance(model, Cox)
+    return model.combine(total) if whole else unpack_sums(total, model.n_parameters)

@@ -106,11 +106,8 @@ class Question:
             total = self.n_records if self.weights is None else int(self.weights.sum())
             return np.array([total], np.int64)
         flat = np.ravel_multi_index([self.factors[i].codes for i in crossing], shape)
-        return (
-            np.bincount(flat, self.weights, minlength=int(np.prod(shape)))
-            .astype(np.int64)
-            .reshape(shape)
-        )
+        counts = np.bincount(flat, self.weights, minlength=int(np.prod(shape)))
+        return counts.astype(np.int64).reshape(shape)
 
     def terms(self) -> dict[str, Any]:
         """Return what parties must have agreed on."""
@@ -207,9 +204,8 @@ def judge_cells(settings: SumSettings, question: Question, threshold: int) -> Ro
             "Merge categories, or leave some out."
         )
     sizes = [t.size for t in tables]
-    small = yield from ask(
-        settings, "gate, cells", [Forbidden(cells, 1, threshold - 1)], fold=sizes
-    )
+    tests = [Forbidden(cells, 1, threshold - 1)]
+    small = yield from ask(settings, "gate, cells", tests, fold=sizes)
     for crossing, flag in zip(question.crossings, small, strict=True):
         if flag:
             # The names of columns are part of the agreement; which category it is stays unknown.
@@ -300,9 +296,8 @@ def far_values(values: Floats) -> int:
 def judge_single_values(settings: SumSettings, question: Question) -> Role[None]:
     """Refuse columns in which somebody has a value that a sum of squares would tell."""
     far = np.array([column.far for column in question.numbers], np.int64)
-    flags = yield from ask(
-        settings, "gate, single values", [Forbidden(far, 1, 2 * len(settings.parties))]
-    )
+    tests = [Forbidden(far, 1, 2 * len(settings.parties))]
+    flags = yield from ask(settings, "gate, single values", tests)
     if flags.any():
         names = ", ".join(
             repr(c.name) for c, flag in zip(question.numbers, flags, strict=True) if flag

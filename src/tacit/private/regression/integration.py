@@ -39,9 +39,8 @@ def play_owner(
 
     What is left after the last lap but one is added in the last.
     """
-    yield from agree(
-        me, parties, {"protocol": "integration-1", "laps": laps, "order": list(parties)}
-    )
+    terms = {"protocol": "integration-1", "laps": laps, "order": list(parties)}
+    yield from agree(me, parties, terms)
     key = yield from share_group_key(me, parties, random)
     if me == parties[0]:
         first = [{NOBODY: random.below(1 << 62)} for _ in range(random.between(5, 20))]

@@ -13,8 +13,8 @@ from scipy import stats
 from tacit.arrays import Floats
 from tacit.errors import InputError, InvalidParameter, WeakProtection
 from tacit.private.parties.randomness import Randomness
-from tacit.private.parties.roles import Role, run_together
-from tacit.private.parties.transcript import Transcript
+from tacit.private.parties.roles import Role, Together, run_together
+from tacit.private.parties.wire import Transcript
 from tacit.private.regression import loglinear
 from tacit.private.regression.design import columns_of
 from tacit.private.regression.files import COLLUSION, THREATS, check_number, name_files
@@ -77,18 +77,10 @@ def log_linear(
     """
     files = name_files(parties)
     warned = check_number(files, allow_two_party=allow_two_party)
-    spec = loglinear.TableSpec({a: tuple(map(str, c)) for a, c in categories.items()})
+    spec = table_spec(categories)
     generators = loglinear.check_generators(spec, margins)
-    roles: dict[str, Role[list[Floats]]] = {}
-    for party, file in files.items():
-        counts = counts_of(spec, file, party)
-        settings = SumSettings(
-            party, list(files), Randomness(), protocol, FixedPoint(modulus_bits, 0)
-        )
-        roles[party] = loglinear.play_margins(
-            settings, spec, counts, generators, threshold if disclosure_check else 0
-        )
-    done = run_together(roles, watch=watch)
+    judged, point = threshold if disclosure_check else 0, FixedPoint(modulus_bits, 0)
+    done = add_margins(files, spec, generators, protocol, judged, point, watch)
     totals: list[Floats] = done.results[next(iter(files))]
     report = None
     if disclosure_check:
@@ -113,30 +105,56 @@ def log_linear(
         + (JUDGED_TABLES.format(threshold=threshold) if disclosure_check else "It was not judged whether these hold small cells. ")
         + THREATS + COLLUSION[protocol] + warned
     )  # fmt: skip
+    fitted = fit.fitted
+    numbers = {
+        "records": round(float(fitted.sum())),
+        "cells": int(fitted.size),
+        "cycles": fit.cycles,
+        "settled": fit.settled,
+        "messages": done.transcript.n_messages,
+        "bytes sent": done.transcript.n_bytes,
+    }
     return LogLinearFit(
         "joint_log_linear",
         f"Joint log-linear fit of {len(files)} owners",
-        float(fit.fitted.sum()),
-        {
-            "records": round(float(fit.fitted.sum())),
-            "cells": int(fit.fitted.size),
-            "cycles": fit.cycles,
-            "settled": fit.settled,
-            "messages": done.transcript.n_messages,
-            "bytes sent": done.transcript.n_bytes,
-        },
+        float(fitted.sum()),
+        numbers,
         None,
         statement,
-        spec=spec,
-        generators=tuple(generators),
-        margins=tuple(totals),
-        fitted=fit.fitted,
-        cycles=fit.cycles,
-        n_parameters=loglinear.count_parameters(spec, generators),
-        disclosure=report,
-        transcript=done.transcript,
-        statement=statement,
+        spec,
+        tuple(generators),
+        tuple(totals),
+        fitted,
+        fit.cycles,
+        loglinear.count_parameters(spec, generators),
+        report,
+        done.transcript,
+        statement,
     )
+
+
+def table_spec(categories: Mapping[str, Sequence[str]]) -> loglinear.TableSpec:
+    """Return the axes that owners agree on."""
+    return loglinear.TableSpec({a: tuple(map(str, c)) for a, c in categories.items()})
+
+
+def add_margins(
+    files: Mapping[str, Any],
+    spec: loglinear.TableSpec,
+    generators: Sequence[tuple[str, ...]],
+    protocol: Protocol,
+    threshold: int,
+    point: FixedPoint,
+    watch: Any,
+) -> Together:
+    """Let every owner add the margins of its table."""
+
+    def play(party: str) -> Role[list[Floats]]:
+        counts = counts_of(spec, files[party], party)
+        settings = SumSettings(party, list(files), Randomness(), protocol, point)
+        return loglinear.play_margins(settings, spec, counts, generators, threshold)
+
+    return run_together({p: play(p) for p in files}, watch=watch)
 
 
 def compare_tables(smaller: LogLinearFit, larger: LogLinearFit) -> Result:
@@ -168,18 +186,8 @@ def contingency_table(
     """
     files = name_files(parties)
     check_number(files, allow_two_party=allow_two_party)
-    spec = loglinear.TableSpec({a: tuple(map(str, c)) for a, c in categories.items()})
-    roles = {
-        party: loglinear.play_margins(
-            SumSettings(party, list(files), Randomness(), protocol, FixedPoint(128, 0)),
-            spec,
-            counts_of(spec, file, party),
-            [spec.axes],
-            threshold,
-        )
-        for party, file in files.items()
-    }
-    done = run_together(roles, watch=watch)
+    spec = table_spec(categories)
+    done = add_margins(files, spec, [spec.axes], protocol, threshold, FixedPoint(128, 0), watch)
     return done.results[next(iter(files))][0], done.transcript
 
 
@@ -239,7 +247,7 @@ def exists_by_party(
     parties: Any, margins: Sequence[Sequence[str]], *, categories: Mapping[str, Sequence[str]]
 ) -> dict[str, bool]:
     """Return, for every party alone, whether the estimate of a log-linear model exists; each can compute its own."""
-    spec = loglinear.TableSpec({a: tuple(map(str, c)) for a, c in categories.items()})
+    spec = table_spec(categories)
     generators = loglinear.check_generators(spec, margins)
     found = {}
     for party, file in name_files(parties).items():

@@ -67,11 +67,8 @@ class TableSpec:
             code_values(axis, columns[axis], known, who) for axis, known in self.categories.items()
         )
         flat = np.ravel_multi_index(codes, self.shape)
-        return (
-            np.bincount(flat, minlength=int(np.prod(self.shape)))
-            .reshape(self.shape)
-            .astype(np.float64)
-        )
+        counts = np.bincount(flat, minlength=int(np.prod(self.shape)))
+        return counts.reshape(self.shape).astype(np.float64)
 
 
 def check_counts(table: npt.ArrayLike, who: str) -> Floats:

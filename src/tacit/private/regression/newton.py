@@ -86,19 +86,15 @@ def play_fit(
     shown = 1 + model.n_parameters * (model.n_parameters + 3) // 2
     # The sums of a linear model at other coefficients follow from those at the first.
     at_once = isinstance(model, Linear)
+    judged_rounds = 1 if at_once else ROUNDS
     n = yield from pass_gate(
-        settings,
-        asked,
-        threshold=newton.threshold,
-        numbers=shown,
-        rounds=1 if at_once else ROUNDS,
+        settings, asked, threshold=newton.threshold, numbers=shown, rounds=judged_rounds
     )
     steps: tuple[int, ...] = ()
     if isinstance(model, Cox):
         model, steps = yield from coarsen(settings, model, asked, newton.threshold)
-    first = shown * (1 if at_once else ROUNDS)
-    rounds_judged = 1 if at_once else ROUNDS
-    allowance = Allowance.of(settings, asked, newton.threshold, first, rounds_judged)
+    first = shown * judged_rounds
+    allowance = Allowance.of(settings, asked, newton.threshold, first, judged_rounds)
     beta = yield from start_at(settings, model, newton, allowance)
     history: list[Floats] = [beta]
     best, previous, halved, settled, rounds = -np.inf, beta, 0, False, 0
@@ -271,11 +267,7 @@ def question_of(model: Any) -> Question:
     known = (0.0, 1.0) if isinstance(model, Logistic | Cox) else None
     factor, answer = code_numbers("response", response, known)
     numbers = [code_numbers(f"column {i}", c, None)[1] for i, c in enumerate(columns, 1)]
-    return Question(
-        model.n_records,
-        (factor,) if factor else (),
-        ((0,),) if factor else (),
-        0 if factor else None,
-        None,
-        tuple(n for n in (*numbers, answer) if n),
-    )
+    known_numbers = tuple(n for n in (*numbers, answer) if n)
+    if factor is None:
+        return Question(model.n_records, numbers=known_numbers)
+    return Question(model.n_records, (factor,), ((0,),), 0, None, known_numbers)

@@ -1,20 +1,26 @@
-"""What the sums of a model tell about one party's records."""
+"""A model that owners fit together: one party's data under it, its role, and what the sums tell about its records."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
 from tacit.arrays import Floats
+from tacit.private.parties.roles import Role
+from tacit.private.regression import families
 from tacit.private.regression.design import (
     Coding,
     Values,
     code_values,
+    design_matrix,
     numbers_of,
 )
 from tacit.private.regression.equations import (
     Group,
+    Product,
     design_products,
     make_groups,
     most_frequent,
@@ -30,18 +36,71 @@ from tacit.private.regression.gate import (
     crossings_of,
     require_agreed,
 )
+from tacit.private.regression.newton import Found, Newton, play_fit
+from tacit.private.regression.sums import SumSettings
+
+#: Plays one owner, when it is known how sums are taken and coefficients are found.
+Prepared = Callable[[SumSettings, Newton], Role[Found]]
 
 
-def make_question(
-    model: str,
-    coding: Coding,
-    columns: Mapping[str, Values],
-    extra: str | None,
-    categories: Sequence[str],
-    values: Mapping[str, Sequence[float]],
-    who: str,
-) -> Question:
+@dataclass(frozen=True)
+class JointModel:
+    """A model that owners fit together, and how all of them code their columns."""
+
+    kind: str
+    #: The formula as it was written.
+    text: str
+    coding: Coding
+    #: The categories of a multinomial response.
+    categories: Sequence[str]
+    #: The column with the number of trials, or that tells events.
+    extra: str | None
+    #: The agreed survival times.
+    grid: Floats | None
+    #: The values of columns of numbers that are counted as categories.
+    values: Mapping[str, Sequence[float]]
+
+    def terms(self) -> dict[str, Any]:
+        """Return what parties compare before a fit."""
+        return {"model": self.kind, **self.coding.to_dict(), "response": list(self.categories)}
+
+    def names(self) -> list[str]:
+        """Return the names of the coefficients."""
+        names = self.coding.names()
+        if self.kind == "cox":
+            names = names[int(self.coding.formula.intercept) :]
+        if self.kind == "multinomial":
+            names = [f"{c}: {n}" for c in self.categories[1:] for n in names]
+        return names
+
+    def family(self, columns: Mapping[str, Values], who: str) -> Any:
+        """Return one owner's data under the model."""
+        response = self.coding.formula.response
+        x = design_matrix(self.coding, columns, who)
+        if self.kind == "multinomial":
+            codes = code_values(response, columns[response], self.categories, who)
+            return families.Multinomial(x, codes.astype(np.float64), len(self.categories))
+        if self.kind == "cox":
+            # The baseline hazard takes the place of a constant.
+            x = x[:, int(self.coding.formula.intercept) :]
+        y = numbers_of(response, columns[response], who)
+        more = None if self.extra is None else numbers_of(self.extra, columns[self.extra], who)
+        if self.kind == "cox":
+            return families.Cox(x, y, cast("Floats", more), cast("Floats", self.grid))
+        if self.kind == "logistic":
+            return families.Logistic(x, y, more)
+        return families.FAMILIES[self.kind](x, y)
+
+    def prepare(self, columns: Mapping[str, Values], who: str) -> Prepared:
+        """Return what plays one owner in the fit; what is wrong with its data is said at once."""
+        made = self.family(columns, who)
+        asked = make_question(self, columns, who)
+        return lambda settings, newton: play_fit(settings, made, newton, self.terms(), asked)
+
+
+def make_question(joint: JointModel, columns: Mapping[str, Values], who: str) -> Question:
     """Return what the sums of a model tell about one party's records: the factors, and how they are crossed."""
+    coding, model, values = joint.coding, joint.kind, joint.values
     formula = coding.formula
     factors: dict[str, Factor] = {}
     numbers: list[Numbers] = []
@@ -72,9 +131,9 @@ def make_question(
     whole = not numbers and rounds
     coded = dict(factors)
     if model == "multinomial":
-        codes = code_values(response, columns[response], categories, who)
-        answer: Factor | None = Factor(response, codes, len(categories))
-    elif model == "logistic" and extra is not None:
+        codes = code_values(response, columns[response], joint.categories, who)
+        answer: Factor | None = Factor(response, codes, len(joint.categories))
+    elif model == "logistic" and joint.extra is not None:
         # A row of several trials stands for its successes and its failures.
         factors = {
             k: Factor(f.name, np.concatenate([f.codes, f.codes]), f.n_levels)
@@ -82,10 +141,12 @@ def make_question(
         }
         y = numbers_of(response, columns[response], who)
         n = len(y)
-        weights = np.concatenate([numbers_of(extra, columns[extra], who) - y, y]).astype(np.int64)
+        weights = np.concatenate(
+            [numbers_of(joint.extra, columns[joint.extra], who) - y, y]
+        ).astype(np.int64)
         answer = Factor(response, np.repeat(np.arange(2), n), 2)
     else:
-        told = str(extra) if model == "cox" else response
+        told = str(joint.extra) if model == "cox" else response
         own = numbers_of(told, columns[told], who)
         known = (0.0, 1.0) if model in ("cox", "logistic") else values.get(told)
         if told in values:
@@ -107,45 +168,41 @@ def make_question(
         place,
         weights,
         tuple(numbers),
-        groups_of(model, coding, coded, held, counted, numbers, categories),
-        tails_of(model, coding, held),
+        groups_of(joint, coded, held, counted, numbers),
+        tails_of(joint, held),
     )
 
 
-def tails_of(model: str, coding: Coding, held: Mapping[str, Floats]) -> tuple[int, ...]:
+def columns_shown(joint: JointModel) -> list[Product]:
+    """Return the columns of the design; a Cox model has no constant."""
+    levels = {c: len(known) for c, known in joint.coding.levels.items()}
+    columns = design_products(joint.coding.formula, levels)
+    return columns[int(joint.coding.formula.intercept) :] if joint.kind == "cox" else columns
+
+
+def tails_of(joint: JointModel, held: Mapping[str, Floats]) -> tuple[int, ...]:
     """Return which columns of the design are columns of numbers, or products of such."""
-    columns = design_products(coding.formula, {c: len(known) for c, known in coding.levels.items()})
-    if model == "cox":
-        columns = columns[int(coding.formula.intercept) :]
-    return tuple(
-        i for i, c in enumerate(columns) if c.numbers and not c.levels and set(c.numbers) <= {*held}
-    )
+    shown = enumerate(columns_shown(joint))
+    return tuple(i for i, c in shown if c.numbers and not c.levels and {*c.numbers} <= {*held})
 
 
 def groups_of(
-    model: str,
-    coding: Coding,
+    joint: JointModel,
     factors: Mapping[str, Factor],
     held: Mapping[str, Floats],
     counted: Mapping[str, Floats],
     numbers: Sequence[Numbers],
-    categories: Sequence[str],
 ) -> tuple[Group, ...]:
     """Return the groups of records that the sums of a model are about; with categories alone counts are judged instead."""
     if not held:
         return ()
-    levels = {c: len(known) for c, known in coding.levels.items()}
+    model, response = joint.kind, joint.coding.formula.response
     hazards = model == "cox"
-    columns = design_products(coding.formula, levels)
-    if hazards:
-        columns = columns[int(coding.formula.intercept) :]
-    response = coding.formula.response
     # The slopes of a Poisson model repeat its information, those of a Cox model are not shown in steps.
     slopes = model not in ("poisson", "cox")
-    shown = sums_shown(
-        columns, response=response if response in held else None, slopes=slopes, hazards=hazards
-    )
-    free = len(categories) - 1 if model == "multinomial" else 1
+    told = response if response in held else None
+    shown = sums_shown(columns_shown(joint), response=told, slopes=slopes, hazards=hazards)
+    free = len(joint.categories) - 1 if model == "multinomial" else 1
     # Whoever guesses a value that is counted knows it.
     many = {c.name: c.unknown > 0 for c in numbers}
     every = {**held, **counted}

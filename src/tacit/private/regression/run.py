@@ -13,14 +13,12 @@ from tacit.arrays import Floats
 from tacit.errors import InputError, InvalidParameter
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Role, run_together
-from tacit.private.parties.transcript import Transcript
+from tacit.private.parties.wire import Transcript
 from tacit.private.regression import families, vertical
 from tacit.private.regression.design import (
     Coding,
     Values,
-    code_values,
     columns_of,
-    design_matrix,
     make_coding,
     numbers_of,
     own_levels,
@@ -38,8 +36,8 @@ from tacit.private.regression.gate import (
     FEW_VALUES,
     has_few_values,
 )
-from tacit.private.regression.newton import Found, Newton, play_fit
-from tacit.private.regression.questions import make_question
+from tacit.private.regression.newton import Found, Newton
+from tacit.private.regression.questions import JointModel
 from tacit.private.regression.sums import Protocol, SumSettings
 from tacit.result import Result
 
@@ -189,85 +187,27 @@ def fit_jointly(
     files = name_files(parties)
     warned = check_number(files, allow_two_party=allow_two_party)
     parsed = parse_formula(formula)
-    named = [parsed.response, *parsed.columns, *([extra] if extra else [])]
-    columns = {p: columns_of(t, list(dict.fromkeys(named)), p) for p, t in files.items()}
-    coding = make_coding(parsed, levels, [own_levels(parsed, c) for c in columns.values()])
-    grid = (
-        time_grid([c[parsed.response] for c in columns.values()], times) if model == "cox" else None
-    )
-    categories = response_levels(model, columns, parsed.response, levels)
-    values = counted_values(model, coding, list(columns.values()), levels)
-    newton = Newton(
-        tol,
-        max_iter,
-        ridge,
-        step_halving,
-        firth,
-        start if isinstance(start, str) else tuple(start),
-        threshold,
-    )
+    response = parsed.response
+    named = dict.fromkeys([response, *parsed.columns, *([extra] if extra else [])])
+    columns = {p: columns_of(t, list(named), p) for p, t in files.items()}
+    seen = list(columns.values())
+    coding = make_coding(parsed, levels, [own_levels(parsed, c) for c in seen])
+    grid = time_grid([c[response] for c in seen], times) if model == "cox" else None
+    categories = response_levels(seen, response, levels) if model == "multinomial" else []
+    values = counted_values(model, coding, seen, levels)
+    joint = JointModel(model, formula, coding, categories, extra, grid, values)
+    begin = start if isinstance(start, str) else tuple(start)
+    newton = Newton(tol, max_iter, ridge, step_halving, firth, begin, threshold)
     point = FixedPoint(modulus_bits, frac_bits)
-    roles: dict[str, Role[Found]] = {}
-    for party, own in columns.items():
-        made = make_model(model, coding, own, extra, categories, grid, party)
-        question = make_question(model, coding, own, extra, categories, values, party)
+
+    def play(party: str) -> Role[Found]:
         settings = SumSettings(party, list(files), Randomness(), protocol, point, drop_outs)
-        told = describe_run(model, coding, categories)
-        roles[party] = play_fit(settings, made, newton, told, question)
-    done = run_together(roles, watch=watch)
+        return joint.prepare(columns[party], party)(settings, newton)
+
+    done = run_together({p: play(p) for p in files}, watch=watch)
     found: Found = done.results[next(iter(files))]
-    return describe(
-        model,
-        formula,
-        coding,
-        categories,
-        found,
-        done.transcript,
-        protocol,
-        list(files),
-        warned,
-        made,
-        grid,
-        judged=threshold > 0,
-    )
-
-
-def describe_run(model: str, coding: Coding, categories: Sequence[str]) -> dict[str, Any]:
-    """Return what parties compare before a fit."""
-    return {"model": model, **coding.to_dict(), "response": list(categories)}
-
-
-def make_model(
-    model: str,
-    coding: Coding,
-    columns: Mapping[str, Values],
-    extra: str | None,
-    categories: Sequence[str],
-    grid: Floats | None,
-    who: str,
-) -> Any:
-    """Return one party's data under the model."""
-    response = columns[coding.formula.response]
-    if model == "cox":
-        # The baseline hazard takes the place of a constant.
-        x = design_matrix(coding, columns, who)[:, int(coding.formula.intercept) :]
-        assert grid is not None
-        return families.Cox(
-            x,
-            numbers_of(coding.formula.response, response, who),
-            numbers_of(str(extra), columns[str(extra)], who),
-            grid,
-        )
-    x = design_matrix(coding, columns, who)
-    if model == "multinomial":
-        codes = code_values(coding.formula.response, response, categories, who)
-        return families.Multinomial(x, codes.astype(np.float64), len(categories))
-    y = numbers_of(coding.formula.response, response, who)
-    if model == "logistic":
-        return families.Logistic(
-            x, y, None if extra is None else numbers_of(extra, columns[extra], who)
-        )
-    return {"linear": families.Linear, "poisson": families.Poisson}[model](x, y)
+    judged = threshold > 0
+    return describe(joint, found, done.transcript, protocol, list(files), warned, judged=judged)
 
 
 def counted_values(
@@ -295,17 +235,11 @@ def counted_values(
     return found
 
 
-def response_levels(
-    model: str, columns: Mapping[str, Mapping[str, Values]], response: str, levels: Any
-) -> list[str]:
+def response_levels(seen: Sequence[Mapping[str, Values]], response: str, levels: Any) -> list[str]:
     """Return the categories of a multinomial response."""
-    if model != "multinomial":
-        return []
     if levels and response in levels:
         return [str(v) for v in levels[response]]
-    return sorted(
-        {str(v) for own in columns.values() for v in np.unique(own[response].astype(str))}
-    )
+    return sorted({str(v) for own in seen for v in np.unique(own[response].astype(str))})
 
 
 def time_grid(seen: Sequence[Values], times: Sequence[float] | None) -> Floats:
@@ -315,53 +249,29 @@ def time_grid(seen: Sequence[Values], times: Sequence[float] | None) -> Floats:
     return np.unique(np.concatenate([numbers_of("time", v, "a party") for v in seen]))
 
 
-def term_names(model: str, coding: Coding, categories: Sequence[str]) -> list[str]:
-    """Return the names of a model's coefficients."""
-    names = coding.names()
-    if model == "cox":
-        names = names[int(coding.formula.intercept) :]
-    if model == "multinomial":
-        names = [f"{c}: {n}" for c in categories[1:] for n in names]
-    return names
-
-
 def describe(
-    model: str,
-    formula: str,
-    coding: Coding,
-    categories: Sequence[str],
+    joint: JointModel,
     found: Found,
     transcript: Transcript,
     protocol: str,
     parties: Sequence[str],
     warned: str,
-    made: Any,
-    grid: Floats | None = None,
     *,
-    judged: bool = True,
+    judged: bool,
 ) -> Fit:
     """Return a fit as a result."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
 
-    names = term_names(model, coding, categories)
+    model, names, beta = joint.kind, joint.names(), found.beta
     errors = np.sqrt(np.diag(found.covariance))
     df = found.n_records - len(names)
-    z = found.beta / errors
+    z = beta / errors
     chance = 2 * (stats.t.sf(np.abs(z), df) if model == "linear" else stats.norm.sf(np.abs(z)))
-    frame = nw.from_native(
-        pa.table(
-            {
-                "term": names,
-                "coefficient": found.beta,
-                "standard_error": errors,
-                "z": z,
-                "p_value": chance,
-            }
-        ),
-        eager_only=True,
-    )
-    tail = dict(zip(getattr(made, "fit_names", ()), found.fit_statistics, strict=False))
+    columns = {"term": names, "coefficient": beta, "standard_error": errors, "z": z}
+    frame = nw.from_native(pa.table({**columns, "p_value": chance}), eager_only=True)
+    family = families.FAMILIES.get(model)
+    tail = dict(zip(family.fit_names if family else (), found.fit_statistics, strict=False))
     numbers: dict[str, Any] = {"records": found.n_records, "coefficients": len(names)}
     likelihood = found.likelihood
     if model == "linear":
@@ -376,30 +286,40 @@ def describe(
         "messages": transcript.n_messages,
         "bytes sent": transcript.n_bytes,
     }
-    times = tuple(grid[list(found.steps)].tolist()) if grid is not None else ()
+    times = tuple(joint.grid[list(found.steps)].tolist()) if joint.grid is not None else ()
     if times:
         numbers["steps of time"] = len(times)
     statement = statement_of(parties, protocol, found, warned, judged=judged)
     return Fit(
         f"joint_{model}",
-        f"Joint {model} fit of {len(parties)} owners: {formula}",
+        f"Joint {model} fit of {len(parties)} owners: {joint.text}",
         float(likelihood),
         numbers,
         frame,
         statement,
-        coefficients=dict(zip(names, found.beta.tolist(), strict=True)),
-        standard_errors=dict(zip(names, errors.tolist(), strict=True)),
-        covariance=found.covariance,
+        **estimates(names, beta, found.covariance, found.n_records),
         likelihood=float(likelihood),
         X2=tail.get("X2", float("nan")),
         G2=tail.get("G2", float("nan")),
-        df=df,
-        n_records=found.n_records,
         history=found.history,
         transcript=transcript,
         statement=statement,
         times=times,
     )
+
+
+def estimates(
+    names: Sequence[str], beta: Floats, covariance: Floats, n_records: int
+) -> dict[str, Any]:
+    """Return what every fit holds of its coefficients."""
+    errors = np.sqrt(np.diag(covariance))
+    return {
+        "coefficients": dict(zip(names, beta.tolist(), strict=True)),
+        "standard_errors": dict(zip(names, errors.tolist(), strict=True)),
+        "covariance": covariance,
+        "df": n_records - len(names),
+        "n_records": n_records,
+    }
 
 
 def statement_of(
@@ -429,19 +349,10 @@ def compare(smaller: Fit, larger: Fit) -> Result:
         raise InvalidParameter("compare a model with a larger one on the same records")
     statistic = max(0.0, 2 * (larger.likelihood - smaller.likelihood))
     chance = float(stats.chi2.sf(statistic, extra))
-    words = (
-        "The larger model fits better than chance would let it."
-        if chance < 0.05
-        else "The smaller model suffices."
-    )
-    return Result(
-        "joint_comparison",
-        "Two joint fits compared",
-        statistic,
-        {"G2": statistic, "df": extra, "p value": chance},
-        None,
-        words,
-    )
+    better = "The larger model fits better than chance would let it."
+    words = better if chance < 0.05 else "The smaller model suffices."
+    numbers = {"G2": statistic, "df": extra, "p value": chance}
+    return Result("joint_comparison", "Two joint fits compared", statistic, numbers, None, words)
 
 
 def vertical_linear(parties: Any, *, response: str, watch: Any = None) -> Fit:
@@ -461,16 +372,12 @@ def vertical_linear(parties: Any, *, response: str, watch: Any = None) -> Fit:
     roles: dict[str, Role[vertical.VerticalFit]] = {}
     for p in order:
         names = [c for c in files[p] if c != response]
-        x = (
-            np.column_stack([numbers_of(c, files[p][c], p) for c in names])
-            if names
-            else np.zeros((len(files[p][response]), 0))
-        )
+        held = [numbers_of(c, files[p][c], p) for c in names]
+        x = np.column_stack(held) if held else np.zeros((len(files[p][response]), 0))
         y = numbers_of(response, files[p][response], p) if p == holder[0] else None
         roles[p] = vertical.play_vertical(p, order, names, x, y, Randomness())
     done = run_together(roles, watch=watch)
     fit: vertical.VerticalFit = done.results[order[0]]
-    errors = np.sqrt(np.diag(fit.covariance))
     statement = (
         "Every owner learnt the products of all columns with each other (X'X), and of each other owner that its columns lie in a space of "
         "known dimension. Columns with few values, one value often, or whole or rounded numbers would be found in it and were refused; what else "
@@ -488,11 +395,7 @@ def vertical_linear(parties: Any, *, response: str, watch: Any = None) -> Fit:
         },
         None,
         statement,
-        coefficients=dict(zip(fit.names, fit.beta.tolist(), strict=True)),
-        standard_errors=dict(zip(fit.names, errors.tolist(), strict=True)),
-        covariance=fit.covariance,
-        df=fit.n_records - len(fit.names),
-        n_records=fit.n_records,
+        **estimates(fit.names, fit.beta, fit.covariance, fit.n_records),
         transcript=done.transcript,
         statement=statement,
     )

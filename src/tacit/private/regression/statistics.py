@@ -21,7 +21,7 @@ from tacit.arrays import Floats
 from tacit.errors import InputError
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Role, agree, run_together
-from tacit.private.parties.transcript import Transcript
+from tacit.private.parties.wire import Transcript
 from tacit.private.regression.design import arrays_of
 from tacit.private.regression.files import COLLUSION, THREATS, check_number, name_files
 from tacit.private.regression.fixed_point import FixedPoint
@@ -118,14 +118,10 @@ def count_shared(
     assert found.sizes is not None
     n = sum(len(next(iter(arrays_of(t).values()), ())) for t in tables)
     again = n - found.sizes.union
-    return Result(
-        "joint_duplicates",
-        f"Persons held by several of {len(files)} owners",
-        float(again),
-        {"records": n, "persons": found.sizes.union, "counted more than once": again},
-        None,
-        f"The first owner learnt the number of persons, {list(files)[1]!r} the sizes of all overlaps; nobody which records they are.",
-    )
+    numbers = {"records": n, "persons": found.sizes.union, "counted more than once": again}
+    title = f"Persons held by several of {len(files)} owners"
+    words = f"The first owner learnt the number of persons, {list(files)[1]!r} the sizes of all overlaps; nobody which records they are."
+    return Result("joint_duplicates", title, float(again), numbers, None, words)
 
 
 def compare_routes(margins: Any, newton: Any) -> Result:
@@ -141,11 +137,5 @@ def compare_routes(margins: Any, newton: Any) -> Result:
         sent[f"messages of {name}"] = len(lines)
         sent[f"bytes of {name}"] = fit.transcript.n_bytes
     ratio = sent["bytes of Newton's method"] / max(1, sent["bytes of margins"])
-    return Result(
-        "joint_routes",
-        "Two routes to one fit",
-        ratio,
-        sent,
-        None,
-        f"Newton's method sent {ratio:.1f} times as many bytes as the margins.",
-    )
+    words = f"Newton's method sent {ratio:.1f} times as many bytes as the margins."
+    return Result("joint_routes", "Two routes to one fit", ratio, sent, None, words)

@@ -53,6 +53,9 @@ from tacit.private.regression.fixed_point import (
     subtract_modulo,
 )
 
+#: Bytes of a share.
+WIDTH = 66
+
 Protocol = Literal["ring", "pairwise_masks", "shamir"]
 
 
@@ -273,7 +276,7 @@ def share_seeds(settings: SumSettings, step: str, own_seed: bytes) -> Role[None]
         if peer == settings.me:
             settings.shares[peer] = pair
         elif peer not in settings.gone:
-            packed = b"".join(s.to_bytes(66, "big") for s in pair)
+            packed = pack_shares(pair)
             sealed = seal(settings.pairs[peer], f"{step} {settings.me} {peer}", packed)
             yield Send(peer, f"{step}, shares", {"shares": sealed}, or_none=True)
     for peer in settings.others:
@@ -281,16 +284,23 @@ def share_seeds(settings: SumSettings, step: str, own_seed: bytes) -> Role[None]
         if body is None:
             settings.gone.add(peer)
             continue
-        packed = unseal(
-            settings.pairs[peer], f"{step} {peer} {settings.me}", take(body, "shares", bytes)
-        )
-        if len(packed) != 2 * 66:
+        sealed = take(body, "shares", bytes)
+        packed = unseal(settings.pairs[peer], f"{step} {peer} {settings.me}", sealed)
+        if len(packed) != 2 * WIDTH:
             raise ProtocolError("shares that were received have the wrong length")
-        settings.shares[peer] = (
-            int.from_bytes(packed[:66], "big"),
-            int.from_bytes(packed[66:], "big"),
-        )
+        seed, key = unpack_shares(packed)
+        settings.shares[peer] = (seed, key)
     require_enough(settings)
+
+
+def pack_shares(shares: Iterable[int]) -> bytes:
+    """Return shares as bytes."""
+    return b"".join(s.to_bytes(WIDTH, "big") for s in shares)
+
+
+def unpack_shares(packed: bytes) -> list[int]:
+    """Return the shares in bytes."""
+    return [int.from_bytes(packed[i : i + WIDTH], "big") for i in range(0, len(packed), WIDTH)]
 
 
 def require_enough(settings: SumSettings) -> None:
@@ -314,11 +324,7 @@ def reveal_shares(settings: SumSettings, step: str, members: Sequence[str]) -> R
     yield from compare_lists(settings, step, members, sent)
     shares, settings.shares = settings.shares, {}
     chosen = [shares[p][0 if p in sent else 1] for p in members]
-    yield Send(
-        settings.lead,
-        f"{step}, revealed",
-        {"shares": b"".join(s.to_bytes(66, "big") for s in chosen)},
-    )
+    yield Send(settings.lead, f"{step}, revealed", {"shares": pack_shares(chosen)})
 
 
 def compare_lists(
@@ -381,9 +387,9 @@ def unmask(
         body = yield Receive(peer, f"{step}, revealed", or_none=True)
         if body is None:
             continue
-        packed = take(body, "shares", bytes, (66 * len(members),))
-        for i, name in enumerate(members):
-            held[name][place[peer]] = int.from_bytes(packed[66 * i : 66 * i + 66], "big")
+        packed = take(body, "shares", bytes, (WIDTH * len(members),))
+        for name, share in zip(members, unpack_shares(packed), strict=True):
+            held[name][place[peer]] = share
     for p in present:
         seed = own_seed if p == me else recover_bytes(held[p], settings.needed)
         total = subtract_modulo(point, total, mask_stream(point, seed, step, n))
@@ -417,9 +423,8 @@ def seal(secret: bytes, context: str, data: bytes) -> bytes:
     """Encrypt for one peer; every context is used once."""
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-    return ChaCha20Poly1305(hashlib.sha3_256(secret + context.encode()).digest()).encrypt(
-        bytes(12), data, None
-    )
+    cipher = ChaCha20Poly1305(hashlib.sha3_256(secret + context.encode()).digest())
+    return cipher.encrypt(bytes(12), data, None)
 
 
 def unseal(secret: bytes, context: str, data: bytes) -> bytes:
@@ -428,9 +433,8 @@ def unseal(secret: bytes, context: str, data: bytes) -> bytes:
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
     try:
-        return ChaCha20Poly1305(hashlib.sha3_256(secret + context.encode()).digest()).decrypt(
-            bytes(12), data, None
-        )
+        cipher = ChaCha20Poly1305(hashlib.sha3_256(secret + context.encode()).digest())
+        return cipher.decrypt(bytes(12), data, None)
     except InvalidTag:
         raise ProtocolError("a sealed message is damaged or was not meant for this party") from None
 
@@ -441,41 +445,32 @@ def unseal(secret: bytes, context: str, data: bytes) -> bytes:
 def shared_sum(settings: SumSettings, step: str, numbers: list[int]) -> Role[list[int]]:
     """Share the vector among all parties; each adds the shares that it got, and enough of the sums give the total."""
     point, parties, me, lead = settings.point, settings.parties, settings.me, settings.lead
-    prime, width = PRIME, 66
+    prime = PRIME
     signed = [n - point.modulus if n >= point.modulus // 2 else n for n in numbers]
     per_party: list[list[int]] = [[] for _ in parties]
     for value in signed:
-        for mine, share in zip(
-            per_party,
-            share_secret(value % prime, len(parties), settings.needed, settings.random),
-            strict=True,
-        ):
+        shares = share_secret(value % prime, len(parties), settings.needed, settings.random)
+        for mine, share in zip(per_party, shares, strict=True):
             mine.append(share)
     got: dict[str, list[int]] = {}
     for peer, shares in zip(parties, per_party, strict=True):
         if peer == me:
             got[me] = shares
         elif peer not in settings.gone:
-            packed = b"".join(s.to_bytes(width, "big") for s in shares)
+            packed = pack_shares(shares)
             yield Send(
                 peer, f"{step}, shares", {"shares": packed}, or_none=bool(settings.drop_outs)
             )
     for peer in settings.others:
         body = yield Receive(peer, f"{step}, shares", or_none=bool(settings.drop_outs))
         if body is not None:
-            packed = take(body, "shares", bytes, (width * len(numbers),))
-            got[peer] = [
-                int.from_bytes(packed[i : i + width], "big") for i in range(0, len(packed), width)
-            ]
+            packed = take(body, "shares", bytes, (WIDTH * len(numbers),))
+            got[peer] = unpack_shares(packed)
     included = yield from agree_on_dealers(settings, step, got)
     yield from compare_lists(settings, step, included, included)
-    summed = (
-        [sum(column) % prime for column in zip(*(got[p] for p in included), strict=True)]
-        if numbers
-        else []
-    )
+    summed = [sum(column) % prime for column in zip(*(got[p] for p in included), strict=True)]
     if me != lead:
-        packed = b"".join(s.to_bytes(width, "big") for s in summed)
+        packed = pack_shares(summed)
         yield Send(lead, step, {"sum": packed})
         told = yield Receive(lead, f"{step}, total")
         return point.unpack(take(told, "total", bytes, (point.size * len(numbers),)))
@@ -483,10 +478,8 @@ def shared_sum(settings: SumSettings, step: str, numbers: list[int]) -> Role[lis
     for peer in settings.others:
         body = yield Receive(peer, step, or_none=bool(settings.drop_outs))
         if body is not None:
-            packed = take(body, "sum", bytes, (width * len(numbers),))
-            held[list(parties).index(peer) + 1] = [
-                int.from_bytes(packed[i : i + width], "big") for i in range(0, len(packed), width)
-            ]
+            packed = take(body, "sum", bytes, (WIDTH * len(numbers),))
+            held[list(parties).index(peer) + 1] = unpack_shares(packed)
     total = []
     for i in range(len(numbers)):
         value = recover_secret({x: shares[i] for x, shares in held.items()}, settings.needed)

@@ -63,9 +63,8 @@ def play_vertical(
 
     Records must stand in the same order at every owner (join them by a common identifier first).
     """
-    yield from agree(
-        me, parties, {"protocol": "vertical-1", "order": list(parties), "records": len(x)}
-    )
+    terms = {"protocol": "vertical-1", "order": list(parties), "records": len(x)}
+    yield from agree(me, parties, terms)
     n = len(x)
     # The constant belongs to the first owner, the response stands last in its block.
     own = np.column_stack([np.ones(n), x, y]) if y is not None else np.asarray(x, np.float64)
@@ -73,9 +72,8 @@ def play_vertical(
     require_records(me, n, len(labels) + len(parties) - 1)
     require_many_values(me, labels, own)
     others = [p for p in parties if p != me]
-    yield from send_all(
-        others, "columns", {"names": labels, "square": np.ascontiguousarray(own.T @ own)}
-    )
+    told_columns = {"names": labels, "square": np.ascontiguousarray(own.T @ own)}
+    yield from send_all(others, "columns", told_columns)
     told = yield from receive_all(others, "columns")
     columns = {p: list(take(b, "names", list)) for p, b in told.items()}
     squares = {
@@ -98,9 +96,8 @@ def play_vertical(
             if me == one:
                 z = complement(own, len(columns[other]), random)
                 yield Send(other, step, {"z": z})
-                w = np.asarray(
-                    take((yield Receive(other, step)), "w", "f8", (n, len(columns[other])))
-                )
+                told = take((yield Receive(other, step)), "w", "f8", (n, len(columns[other])))
+                w = np.asarray(told)
                 products[one, other] = own.T @ w
             else:
                 z = np.asarray(take((yield Receive(one, step)), "z", "f8", (n, None)))
@@ -122,9 +119,8 @@ def play_vertical(
             continue
         for other in parties[i + 1 :]:
             shape = (len(columns[one]), len(columns[other]))
-            products[one, other] = np.asarray(
-                take((yield Receive(one, f"result {one} {other}")), "m", "f8", shape)
-            )
+            told = take((yield Receive(one, f"result {one} {other}")), "m", "f8", shape)
+            products[one, other] = np.asarray(told)
     return solve(parties, columns, squares, products, n)
 
 
@@ -147,9 +143,8 @@ def require_many_values(who: str, names: Sequence[str], columns: Floats) -> None
     ]
     for name, values in [*hidden, *pairs]:
         repeats = np.unique(np.round(values, 9), return_counts=True)[1]
-        if len(repeats) < FEWEST_VALUES * len(values) or repeats.max() > max(
-            1, MOST_OFTEN * len(values)
-        ):
+        often = max(1, MOST_OFTEN * len(values))
+        if len(repeats) < FEWEST_VALUES * len(values) or repeats.max() > often:
             raise DisclosureRefused(
                 f"{who!r} ends the run: {name} has few distinct values, or one value often, and the other owners could find it by a linear "
                 "program. Leave it out, or bring the columns together under another agreement."
@@ -228,10 +223,5 @@ def solve(parties: Sequence[str], columns: Any, squares: Any, products: Any, n: 
         raise Infeasible("columns of the owners depend on each other: leave one out")
     beta = np.linalg.solve(square, cross)
     sigma2 = float((gram[at, at] - beta @ cross) / (n - len(rest)))
-    return VerticalFit(
-        tuple(names[i] for i in rest),
-        np.asarray(beta),
-        np.asarray(np.linalg.inv(square)) * sigma2,
-        n,
-        sigma2,
-    )
+    covariance = np.asarray(np.linalg.inv(square)) * sigma2
+    return VerticalFit(tuple(names[i] for i in rest), np.asarray(beta), covariance, n, sigma2)

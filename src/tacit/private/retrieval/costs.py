@@ -263,20 +263,16 @@ def advise(
         if not fault or scheme == "download":
             rows.append((total, cost, fault))
     rows.sort(key=lambda r: r[0])
-    frame = nw.from_native(
-        pa.table(
-            {
-                "scheme": [c.scheme for _, c, _ in rows],
-                "depth": [c.depth for _, c, _ in rows],
-                "setup_bits": [float(c.setup) for _, c, _ in rows],
-                "query_bits": [float(c.query) for _, c, _ in rows],
-                "answer_bits": [float(c.download) for _, c, _ in rows],
-                "all_queries_bits": [float(t) for t, _, _ in rows],
-                "note": [f for _, _, f in rows],
-            }
-        ),
-        eager_only=True,
-    )
+    columns = {
+        "scheme": [c.scheme for _, c, _ in rows],
+        "depth": [c.depth for _, c, _ in rows],
+        "setup_bits": [float(c.setup) for _, c, _ in rows],
+        "query_bits": [float(c.query) for _, c, _ in rows],
+        "answer_bits": [float(c.download) for _, c, _ in rows],
+        "all_queries_bits": [float(t) for t, _, _ in rows],
+        "note": [f for _, _, f in rows],
+    }
+    frame = nw.from_native(pa.table(columns), eager_only=True)
     best = rows[0]
     return Advice(
         "retrieval_advice",

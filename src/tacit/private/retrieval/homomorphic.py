@@ -22,51 +22,41 @@ from tacit.private.parties.wire import Body, take
 from tacit.private.retrieval.damgard_jurik import PrivateKey, PublicKey
 from tacit.private.retrieval.scheme import (
     USUAL_KEY,
-    ClientHalf,
     Parameters,
-    ServerHalf,
-    cube_place,
-    cube_side,
+    StudyClient,
+    StudyServer,
     gmp,
     pack_numbers,
     require_bounded,
-    require_key,
     take_bounded,
     unpack_numbers,
 )
 
 
-class Server(ServerHalf):
+class Server(StudyServer):
     """Holds the records in chunks, each a number below n^s."""
 
     #: True where ciphertexts grow with the dimension and are never cut.
-    grows: ClassVar[bool]
+    grows: ClassVar[bool] = False
 
     def __init__(
         self,
         table: Sequence[bytes],
         length: int,
         *,
-        depth: int = 1,
         s: int = 1,
         key_bits: int = USUAL_KEY,
-        insecure_ok: bool = False,
+        **options: Any,
     ) -> None:
-        require_bounded(depth=depth, s=s)
-        self.depth, self.s = depth, s
-        self.key_bits = require_key(key_bits, insecure_ok=insecure_ok)
-        self.side = cube_side(len(table), depth)
-        room = s * (key_bits - 1) // 8
-        padded = [*table, *([bytes(length)] * (self.side**depth - len(table)))]
-        self.chunks = [
-            [int.from_bytes(record[i : i + room], "big") for record in padded]
-            for i in range(0, length, room)
-        ]
+        require_bounded(s=s)
+        super().__init__(table, length, key_bits=key_bits, **options)
+        self.s = s
+        self.chunks = self.cut(s * (key_bits - 1) // 8)
 
     @property
     def public(self) -> Body:
         """Return depth, s and the length of keys."""
-        return {"depth": self.depth, "s": self.s, "key_bits": self.key_bits}
+        return {**super().public, "s": self.s}
 
     def answer(self, query: Body) -> Body:
         """Answer every chunk with the same query."""
@@ -90,26 +80,21 @@ class Server(ServerHalf):
         return {"numbers": pack_numbers(answers, size)}
 
 
-class Client(ClientHalf):
+class Client(StudyClient):
     """Holds the key pair."""
 
-    grows: ClassVar[bool]
+    grows: ClassVar[bool] = False
 
-    def __init__(
-        self, parameters: Parameters, *, key_bits: int | None = None, insecure_ok: bool = False
-    ) -> None:
-        self.length = parameters.length
-        self.depth, self.s = (take_bounded(parameters.public, name) for name in ("depth", "s"))
-        told = take_bounded(parameters.public, "key_bits")
-        self.key_bits = require_key(key_bits or told, insecure_ok=insecure_ok)
-        self.side = cube_side(parameters.n, self.depth)
+    def __init__(self, parameters: Parameters, **options: Any) -> None:
+        super().__init__(parameters, **options)
+        self.s = take_bounded(parameters.public, "s")
         self.key = PrivateKey.make(self.key_bits)
 
     def query(self, index: int) -> tuple[Body, Any]:
         """Return an encrypted unit vector per dimension."""
         public = self.key.public
-        body: dict[str, Any] = {"modulus": public.n.to_bytes((self.key_bits + 7) // 8, "big")}
-        for i, at in enumerate(cube_place(index, self.side, self.depth)):
+        body: dict[str, Any] = {"modulus": public.n.to_bytes(self.size, "big")}
+        for i, at in enumerate(self.place(index)):
             s = self.s + i if self.grows else self.s
             n_sent = self.side - 1 if self.grows else self.side
             vector = [self.key.encrypt(int(j == at), s) for j in range(n_sent)]
@@ -119,21 +104,10 @@ class Client(ClientHalf):
     def decode(self, secret: Any, answer: Body) -> bytes:
         """Decrypt, from the outermost dimension in."""
         del secret
-        room = self.s * (self.key_bits - 1) // 8
-        sizes = [min(room, self.length - i) for i in range(0, self.length, room)]
         last = self.s + self.depth - 1 if self.grows else self.s
         size = self.key.public.size(last)
         per_chunk = 1 if self.grows else 2 ** (self.depth - 1)
-        packed = take(answer, "numbers", bytes, (size * per_chunk * len(sizes),))
-        numbers = unpack_numbers(packed, size)
-        record = b""
-        for i, n_bytes in enumerate(sizes):
-            level = numbers[i * per_chunk : (i + 1) * per_chunk]
-            value = self._open(level)
-            if value.bit_length() > 8 * n_bytes:
-                raise ProtocolError("an answer holds more than a record can")
-            record += value.to_bytes(n_bytes, "big")
-        return record
+        return self.join(answer, self.s * (self.key_bits - 1) // 8, size, per_chunk, self._open)
 
     def _open(self, level: list[int]) -> int:
         if self.grows:
@@ -149,31 +123,15 @@ class Client(ClientHalf):
         return digits[0]
 
 
-class SternServer(Server):
-    """Stern's scheme, the server's half."""
-
-    name: ClassVar[str] = "stern"
-    grows: ClassVar[bool] = False
-
-
-class SternClient(Client):
-    """Stern's scheme, the client's half."""
-
-    name: ClassVar[str] = "stern"
-    grows: ClassVar[bool] = False
-
-
 class LipmaaServer(Server):
-    """Lipmaa's scheme, the server's half."""
+    """Lipmaa's scheme, the server's half; Stern's is the base."""
 
-    name: ClassVar[str] = "lipmaa"
     grows: ClassVar[bool] = True
 
 
 class LipmaaClient(Client):
     """Lipmaa's scheme, the client's half."""
 
-    name: ClassVar[str] = "lipmaa"
     grows: ClassVar[bool] = True
 
 

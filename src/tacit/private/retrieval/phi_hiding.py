@@ -25,17 +25,14 @@ from tacit.errors import InvalidParameter, ProtocolError
 from tacit.private.parties.wire import Body, take
 from tacit.private.retrieval.scheme import (
     USUAL_KEY,
-    ClientHalf,
     Parameters,
-    ServerHalf,
-    cube_place,
-    cube_side,
+    StudyClient,
+    StudyServer,
     gmp,
+    join_bits,
     pack_numbers,
     random_prime,
     random_unit,
-    require_bounded,
-    require_key,
     take_bounded,
     unpack_numbers,
 )
@@ -43,10 +40,8 @@ from tacit.private.retrieval.scheme import (
 # -- Cachin, Micali, Stadler ------------------------------------------------------------------------
 
 
-class CmsServer(ServerHalf):
+class CmsServer(StudyServer):
     """Knows the primes of the records, from a published start."""
-
-    name: ClassVar[str] = "cms"
 
     def __init__(
         self,
@@ -56,8 +51,7 @@ class CmsServer(ServerHalf):
         key_bits: int = USUAL_KEY,
         insecure_ok: bool = False,
     ) -> None:
-        self.table, self.length = table, length
-        self.key_bits = require_key(key_bits, insecure_ok=insecure_ok)
+        super().__init__(table, length, key_bits=key_bits, insecure_ok=insecure_ok)
         self.start = secrets.randbits(60) | (1 << 59) if key_bits >= 512 else 4096
         self.primes = primes_from(self.start, len(table))
 
@@ -68,28 +62,20 @@ class CmsServer(ServerHalf):
 
     def answer(self, query: Body) -> Body:
         """Raise x to the primes of the ones, for every bit of a record."""
-        size = (self.key_bits + 7) // 8
-        m, x = (int.from_bytes(take(query, n, bytes, (size,)), "big") for n in ("modulus", "x"))
-        if m.bit_length() != self.key_bits or not 1 < x < m or gmp().gcd(x, m) != 1:
-            raise ProtocolError("a query lies outside of the group")
-        answers = []
-        for bit in range(8 * self.length):
-            ones = [r[bit // 8] >> (7 - bit % 8) & 1 for r in self.table]
-            answers.append(answer_cms(ones, self.primes, x, m))
-        return {"numbers": pack_numbers(answers, size)}
+        parts = (take(query, name, bytes, (self.size,)) for name in ("modulus", "x"))
+        m, x = (int.from_bytes(part, "big") for part in parts)
+        self.require_units([(m, x)])
+        answers = [answer_cms(ones, self.primes, x, m) for ones in self.bits()]
+        return {"numbers": pack_numbers(answers, self.size)}
 
 
-class CmsClient(ClientHalf):
+class CmsClient(StudyClient):
     """Makes a modulus for every query."""
 
-    name: ClassVar[str] = "cms"
+    deep: ClassVar[bool] = False
 
-    def __init__(
-        self, parameters: Parameters, *, key_bits: int | None = None, insecure_ok: bool = False
-    ) -> None:
-        told = take_bounded(parameters.public, "key_bits")
-        self.key_bits = require_key(key_bits or told, insecure_ok=insecure_ok)
-        self.length = parameters.length
+    def __init__(self, parameters: Parameters, **options: Any) -> None:
+        super().__init__(parameters, **options)
         self.primes = primes_from(take_bounded(parameters.public, "start"), parameters.n)
         if max(self.primes).bit_length() * 4 > self.key_bits:
             raise InvalidParameter(
@@ -100,20 +86,22 @@ class CmsClient(ClientHalf):
         """Return a modulus whose phi the wanted prime divides, and a number that is no such power."""
         prime = self.primes[index]
         m, phi = hide_factor(prime, self.key_bits)
-        while True:
-            x = random_unit(m)
-            if gmp().powmod(x, phi // prime, m) != 1:
-                break
-        size = (self.key_bits + 7) // 8
-        return {"modulus": m.to_bytes(size, "big"), "x": x.to_bytes(size, "big")}, (m, phi, prime)
+        numbers = {"modulus": m, "x": no_power(m, phi, prime)}
+        return {k: v.to_bytes(self.size, "big") for k, v in numbers.items()}, (m, phi, prime)
 
     def decode(self, secret: Any, answer: Body) -> bytes:
         """Read every bit."""
         m, phi, prime = secret
-        size = (self.key_bits + 7) // 8
-        packed = take(answer, "numbers", bytes, (size * 8 * self.length,))
-        bits = [decode_cms(z, phi, prime, m) for z in unpack_numbers(packed, size)]
-        return bytes(int("".join(map(str, bits[i : i + 8])), 2) for i in range(0, len(bits), 8))
+        numbers = self.numbers(answer, 8 * self.length)
+        return join_bits([decode_cms(z, phi, prime, m) for z in numbers])
+
+
+def no_power(m: int, phi: int, prime: int) -> int:
+    """Return a random unit that is no power of a prime that divides phi."""
+    while True:
+        x = random_unit(m)
+        if gmp().powmod(x, phi // prime, m) != 1:
+            return x
 
 
 def primes_from(start: int, n: int) -> list[int]:
@@ -144,49 +132,23 @@ def decode_cms(answer: int, phi: int, prime: int, m: int) -> int:
 # -- Gentry, Ramzan --------------------------------------------------------------------------------
 
 
-class GrServer(ServerHalf):
+class GrServer(StudyServer):
     """Holds one number for all records, per chunk; in depth L the answers of one level are the records of the next."""
 
-    name: ClassVar[str] = "gr"
-
-    def __init__(
-        self,
-        table: Sequence[bytes],
-        length: int,
-        *,
-        depth: int = 1,
-        key_bits: int = USUAL_KEY,
-        insecure_ok: bool = False,
-    ) -> None:
-        require_bounded(depth=depth)
-        self.depth, self.key_bits = depth, require_key(key_bits, insecure_ok=insecure_ok)
-        self.side = cube_side(len(table), depth)
-        self.room = key_bits // 5 // 8
+    def __init__(self, table: Sequence[bytes], length: int, **options: Any) -> None:
+        super().__init__(table, length, **options)
+        self.room = self.key_bits // 5 // 8
         self.powers = prime_powers(self.side, 8 * self.room)
-        padded = [*table, *([bytes(length)] * (self.side**depth - len(table)))]
-        self.chunks = [
-            [int.from_bytes(r[i : i + self.room], "big") for r in padded]
-            for i in range(0, length, self.room)
-        ]
-
-    @property
-    def public(self) -> Body:
-        """Return depth and length of keys; the prime powers follow from them."""
-        return {"depth": self.depth, "key_bits": self.key_bits}
+        self.chunks = self.cut(self.room)
 
     def answer(self, query: Body) -> Body:
         """Return the generator of every dimension to the power of the table."""
-        size = (self.key_bits + 7) // 8
-        packed = take(query, "pairs", bytes, (2 * size * self.depth,))
-        numbers = unpack_numbers(packed, size)
+        packed = take(query, "pairs", bytes, (2 * self.size * self.depth,))
+        numbers = unpack_numbers(packed, self.size)
         pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
-        if any(
-            m.bit_length() != self.key_bits or not 1 < x < m or gmp().gcd(x, m) != 1
-            for m, x in pairs
-        ):
-            raise ProtocolError("a query lies outside of the group")
+        self.require_units(pairs)
         found = [z for chunk in self.chunks for z in self._answer(chunk, pairs)]
-        return {"numbers": pack_numbers(found, size)}
+        return {"numbers": pack_numbers(found, self.size)}
 
     def _answer(self, values: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list[int]:
         (m, generator), rest = pairs[0], pairs[1:]
@@ -203,57 +165,40 @@ class GrServer(ServerHalf):
         return [z for column in digits for z in self._answer(column, rest)]
 
 
-class GrClient(ClientHalf):
+class GrClient(StudyClient):
     """Makes a modulus and a generator per dimension."""
 
-    name: ClassVar[str] = "gr"
-
-    def __init__(
-        self, parameters: Parameters, *, key_bits: int | None = None, insecure_ok: bool = False
-    ) -> None:
-        told = take_bounded(parameters.public, "key_bits")
-        self.key_bits = require_key(key_bits or told, insecure_ok=insecure_ok)
-        self.depth, self.length = take_bounded(parameters.public, "depth"), parameters.length
-        self.side = cube_side(parameters.n, self.depth)
+    def __init__(self, parameters: Parameters, **options: Any) -> None:
+        super().__init__(parameters, **options)
         self.room = self.key_bits // 5 // 8
         self.powers = prime_powers(self.side, 8 * self.room)
 
     def query(self, index: int) -> tuple[Body, Any]:
         """Return a modulus that hides the wanted prime power, and a generator, per dimension."""
-        size = (self.key_bits + 7) // 8
         secret, numbers = [], []
-        for at in cube_place(index, self.side, self.depth):
+        for at in self.place(index):
             prime, exponent, pi = self.powers[at]
             m, phi = hide_factor(pi, self.key_bits)
-            while True:
-                generator = random_unit(m)
-                if gmp().powmod(generator, phi // prime, m) != 1:
-                    break
+            generator = no_power(m, phi, prime)
             secret.append((m, phi, generator, prime, exponent))
             numbers += [m, generator]
-        return {"pairs": pack_numbers(numbers, size)}, secret
+        return {"pairs": pack_numbers(numbers, self.size)}, secret
 
     def decode(self, secret: Any, answer: Body) -> bytes:
         """Take discrete logarithms in the small subgroups, from the outermost dimension in."""
-        size = (self.key_bits + 7) // 8
         n_digits = -(-self.key_bits // (8 * self.room))
-        per_chunk = n_digits ** (self.depth - 1)
-        sizes = [min(self.room, self.length - i) for i in range(0, self.length, self.room)]
-        packed = take(answer, "numbers", bytes, (size * per_chunk * len(sizes),))
-        numbers = unpack_numbers(packed, size)
-        record = b""
-        for i, n_bytes in enumerate(sizes):
-            level = numbers[i * per_chunk : (i + 1) * per_chunk]
+
+        def read(level: list[int]) -> int:
             for m, phi, generator, prime, exponent in reversed(secret):
                 opened = [decode_gr(z, generator, phi, prime, exponent, m) for z in level]
-                level = [
-                    sum(d << (8 * self.room * j) for j, d in enumerate(opened[k : k + n_digits]))
-                    for k in range(0, len(opened), n_digits)
-                ] if len(opened) > 1 else opened  # fmt: skip
-            if level[0].bit_length() > 8 * n_bytes:
-                raise ProtocolError("an answer holds more than a record can")
-            record += level[0].to_bytes(n_bytes, "big")
-        return record
+                groups = [opened[k : k + n_digits] for k in range(0, len(opened), n_digits)]
+                level = [sum(d << (8 * self.room * j) for j, d in enumerate(g)) for g in groups]
+                if len(opened) == 1:
+                    level = opened
+            return level[0]
+
+        per_chunk = n_digits ** (self.depth - 1)
+        return self.join(answer, self.room, self.size, per_chunk, read)
 
 
 def prime_powers(n: int, bits: int) -> list[tuple[int, int, int]]:

@@ -16,116 +16,72 @@ usage with statistical databases, PSD 2006, LNCS 4302, 257-265.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from tacit.errors import ProtocolError
 from tacit.private.parties.wire import Body, take
 from tacit.private.retrieval.scheme import (
-    USUAL_KEY,
-    ClientHalf,
     Parameters,
-    ServerHalf,
-    cube_place,
-    cube_side,
+    StudyClient,
+    StudyServer,
     gmp,
+    join_bits,
     pack_numbers,
     random_modulus,
     random_unit,
-    require_bounded,
-    require_key,
-    take_bounded,
     unpack_numbers,
 )
 
 
-class Server(ServerHalf):
+class Server(StudyServer):
     """Holds the records as bits."""
-
-    name: ClassVar[str] = "ko"
-
-    def __init__(
-        self,
-        table: Sequence[bytes],
-        length: int,
-        *,
-        depth: int = 1,
-        key_bits: int = USUAL_KEY,
-        insecure_ok: bool = False,
-    ) -> None:
-        require_bounded(depth=depth)
-        self.table, self.length, self.depth = table, length, depth
-        self.key_bits = require_key(key_bits, insecure_ok=insecure_ok)
-        self.side = cube_side(len(table), depth)
-
-    @property
-    def public(self) -> Body:
-        """Return the depth and the length of keys."""
-        return {"depth": self.depth, "key_bits": self.key_bits}
 
     def answer(self, query: Body) -> Body:
         """Answer for every bit of a record, with the same query."""
         n = int.from_bytes(take(query, "modulus", bytes), "big")
-        size = (self.key_bits + 7) // 8
         if n.bit_length() != self.key_bits or n % 2 == 0:
             raise ProtocolError("the modulus of a query has the wrong length, or is even")
-        numbers = unpack_numbers(
-            take(query, "numbers", bytes, (size * self.side * self.depth,)), size
-        )
+        packed = take(query, "numbers", bytes, (self.size * self.side * self.depth,))
+        numbers = unpack_numbers(packed, self.size)
         if any(not 0 < y < n or gmp().jacobi(y, n) != 1 for y in numbers):
             raise ProtocolError("a number of a query does not have the Jacobi symbol +1")
         vectors = [numbers[i * self.side : (i + 1) * self.side] for i in range(self.depth)]
         cells = self.side**self.depth
         answers: list[int] = []
-        for bit in range(8 * self.length):
-            column = [record[bit // 8] >> (7 - bit % 8) & 1 for record in self.table]
+        for column in self.bits():
             column += [0] * (cells - len(column))
             answers += answer_bits(column, vectors, n, self.key_bits)
-        return {"numbers": pack_numbers(answers, size)}
+        return {"numbers": pack_numbers(answers, self.size)}
 
 
-class Client(ClientHalf):
+class Client(StudyClient):
     """Holds the factors of N."""
 
-    name: ClassVar[str] = "ko"
-
-    def __init__(
-        self, parameters: Parameters, *, key_bits: int | None = None, insecure_ok: bool = False
-    ) -> None:
-        self.length = parameters.length
-        self.depth = take_bounded(parameters.public, "depth")
-        told = take_bounded(parameters.public, "key_bits")
-        self.key_bits = require_key(key_bits or told, insecure_ok=insecure_ok)
-        self.side = cube_side(parameters.n, self.depth)
+    def __init__(self, parameters: Parameters, **options: Any) -> None:
+        super().__init__(parameters, **options)
         self.n, self.p, self.q = random_modulus(self.key_bits)
 
     def query(self, index: int) -> tuple[Body, Any]:
         """Return one number per column and dimension; the wanted ones are no squares."""
         numbers = [
             draw_residue(self.n, self.p, self.q, square=j != at)
-            for at in cube_place(index, self.side, self.depth)
+            for at in self.place(index)
             for j in range(self.side)
         ]
-        size = (self.key_bits + 7) // 8
-        return {
-            "modulus": self.n.to_bytes(size, "big"),
-            "numbers": pack_numbers(numbers, size),
-        }, None
+        modulus = self.n.to_bytes(self.size, "big")
+        return {"modulus": modulus, "numbers": pack_numbers(numbers, self.size)}, None
 
     def decode(self, secret: Any, answer: Body) -> bytes:
         """Read every bit, from the outermost dimension in."""
         del secret
-        size = (self.key_bits + 7) // 8
         per_bit = self.key_bits ** (self.depth - 1)
-        numbers = unpack_numbers(
-            take(answer, "numbers", bytes, (size * per_bit * 8 * self.length,)), size
-        )
+        numbers = self.numbers(answer, per_bit * 8 * self.length)
         if any(not 0 < z < self.n or gmp().gcd(z, self.n) != 1 for z in numbers):
             raise ProtocolError("an answer lies outside of the group")
-        bits = [
+        return join_bits([
             decode_bits(numbers[i : i + per_bit], self.p, self.key_bits)
             for i in range(0, len(numbers), per_bit)
-        ]
-        return bytes(int("".join(map(str, bits[i : i + 8])), 2) for i in range(0, len(bits), 8))
+        ])  # fmt: skip
 
 
 def draw_residue(n: int, p: int, q: int, *, square: bool) -> int:

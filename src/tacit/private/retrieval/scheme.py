@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -40,8 +40,6 @@ class Parameters:
 class ServerHalf:
     """Base of the server's half: holds the table, answers any query with the same work."""
 
-    name: ClassVar[str]
-
     def __init__(self, table: Sequence[bytes], length: int, **options: Any) -> None:
         raise NotImplementedError
 
@@ -58,8 +56,6 @@ class ServerHalf:
 class ClientHalf:
     """Base of the client's half."""
 
-    name: ClassVar[str]
-
     def __init__(self, parameters: Parameters, **options: Any) -> None:
         raise NotImplementedError
 
@@ -70,6 +66,94 @@ class ClientHalf:
     def decode(self, secret: Any, answer: Body) -> bytes:
         """Return the record."""
         raise NotImplementedError
+
+
+class StudyServer(ServerHalf):
+    """A server's half for study: the records lie in a cube, and numbers have the length of a key."""
+
+    def __init__(
+        self,
+        table: Sequence[bytes],
+        length: int,
+        *,
+        depth: int = 1,
+        key_bits: int = USUAL_KEY,
+        insecure_ok: bool = False,
+    ) -> None:
+        require_bounded(depth=depth)
+        self.table, self.length, self.depth = table, length, depth
+        self.key_bits = require_key(key_bits, insecure_ok=insecure_ok)
+        self.size = (key_bits + 7) // 8
+        self.side = cube_side(len(table), depth)
+
+    @property
+    def public(self) -> Body:
+        """Return the depth and the length of keys."""
+        return {"depth": self.depth, "key_bits": self.key_bits}
+
+    def bits(self) -> Iterator[list[int]]:
+        """Yield, for every bit of a record, that of each record."""
+        for bit in range(8 * self.length):
+            yield [record[bit // 8] >> (7 - bit % 8) & 1 for record in self.table]
+
+    def cut(self, room: int) -> list[list[int]]:
+        """Return the records in chunks of so many bytes, as numbers; the rest of the cube holds zeros."""
+        padded = [*self.table, *([bytes(self.length)] * (self.side**self.depth - len(self.table)))]
+        return [
+            [int.from_bytes(record[i : i + room], "big") for record in padded]
+            for i in range(0, self.length, room)
+        ]
+
+    def require_units(self, pairs: Iterable[tuple[int, int]]) -> None:
+        """Refuse a modulus of another length, and numbers without an inverse."""
+        for m, x in pairs:
+            if m.bit_length() != self.key_bits or not 1 < x < m or gmp().gcd(x, m) != 1:
+                raise ProtocolError("a query lies outside of the group")
+
+
+class StudyClient(ClientHalf):
+    """The client's half for study."""
+
+    #: Whether the cube may have several dimensions.
+    deep: ClassVar[bool] = True
+
+    def __init__(
+        self, parameters: Parameters, *, key_bits: int | None = None, insecure_ok: bool = False
+    ) -> None:
+        self.length = parameters.length
+        self.depth = take_bounded(parameters.public, "depth") if self.deep else 1
+        told = take_bounded(parameters.public, "key_bits")
+        self.key_bits = require_key(key_bits or told, insecure_ok=insecure_ok)
+        self.size = (self.key_bits + 7) // 8
+        self.side = cube_side(parameters.n, self.depth)
+
+    def place(self, index: int) -> list[int]:
+        """Return where a record lies in the cube."""
+        return cube_place(index, self.side, self.depth)
+
+    def numbers(self, answer: Body, count: int, size: int | None = None) -> list[int]:
+        """Return so many numbers of an answer."""
+        size = size or self.size
+        return unpack_numbers(take(answer, "numbers", bytes, (size * count,)), size)
+
+    def join(
+        self, answer: Body, room: int, size: int, per_chunk: int, read: Callable[[list[int]], int]
+    ) -> bytes:
+        """Return the record of an answer in chunks of so many bytes and numbers, each of which is read by itself."""
+        sizes = [min(room, self.length - i) for i in range(0, self.length, room)]
+        numbers = self.numbers(answer, per_chunk * len(sizes), size)
+        record = b""
+        for i, n_bytes in enumerate(sizes):
+            value = read(numbers[i * per_chunk : (i + 1) * per_chunk])
+            if value.bit_length() > 8 * n_bytes:
+                raise ProtocolError("an answer holds more than a record can")
+            record += value.to_bytes(n_bytes, "big")
+        return record
+
+
+def join_bits(bits: Sequence[int]) -> bytes:
+    """Return a record from its bits."""
+    return bytes(int("".join(map(str, bits[i : i + 8])), 2) for i in range(0, len(bits), 8))
 
 
 def take_bounded(public: Body, name: str) -> int:
@@ -109,16 +193,11 @@ def gmp() -> Any:
     return gmpy2
 
 
-def random_below(n: int) -> int:
-    """Return a whole number in [0, n) from the operating system."""
-    return secrets.randbelow(n)
-
-
 def random_unit(n: int) -> int:
     """Return a random number that has an inverse modulo n."""
     g = gmp()
     while True:
-        value = 1 + random_below(n - 1)
+        value = 1 + secrets.randbelow(n - 1)
         if g.gcd(value, n) == 1:
             return value
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import operator
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,23 +26,15 @@ from tacit.private.retrieval.scheme import (
     digest_table,
 )
 
-SERVERS: dict[str, type[ServerHalf]] = {
-    "simple": simple.Server,
-    "ko": residuosity.Server,
-    "stern": homomorphic.SternServer,
-    "lipmaa": homomorphic.LipmaaServer,
-    "cms": phi_hiding.CmsServer,
-    "gr": phi_hiding.GrServer,
-    "chor": two_servers.Server,
-}
-CLIENTS: dict[str, type[ClientHalf]] = {
-    "simple": simple.Client,
-    "ko": residuosity.Client,
-    "stern": homomorphic.SternClient,
-    "lipmaa": homomorphic.LipmaaClient,
-    "cms": phi_hiding.CmsClient,
-    "gr": phi_hiding.GrClient,
-    "chor": two_servers.Client,
+#: The server's and the client's half of each scheme.
+HALVES: dict[str, tuple[type[ServerHalf], type[ClientHalf]]] = {
+    "simple": (simple.Server, simple.Client),
+    "ko": (residuosity.Server, residuosity.Client),
+    "stern": (homomorphic.Server, homomorphic.Client),
+    "lipmaa": (homomorphic.LipmaaServer, homomorphic.LipmaaClient),
+    "cms": (phi_hiding.CmsServer, phi_hiding.CmsClient),
+    "gr": (phi_hiding.GrServer, phi_hiding.GrClient),
+    "chor": (two_servers.Server, two_servers.Client),
 }
 #: Bytes from which the study schemes take minutes per query.
 STUDY_LIMIT = 1_000_000
@@ -118,7 +110,7 @@ class Server:
     def __init__(
         self, records: Iterable[bytes | str], scheme: str = "simple", **options: Any
     ) -> None:
-        half = pick(SERVERS, scheme)
+        half, _ = pick(scheme)
         table, self.length = pad_records(records)
         size = len(table) * self.length
         if scheme not in ("simple", "chor") and size > STUDY_LIMIT:
@@ -133,7 +125,7 @@ class Server:
             raise InvalidParameter(f"scheme {scheme!r}: {option_fault(error)}") from None
         public = self.half.public
         hint_bits = body_bits(public)
-        public = {**public, DIGESTS: digest_records(table)}
+        public = {**public, DIGESTS: b"".join(digest_record(i, r) for i, r in enumerate(table))}
         packed = encode(Message("", "server", "client", "parameters", public))
         version = digest_table(scheme, table, self.length, packed)
         self.parameters = Parameters(scheme, len(table), self.length, version, public)
@@ -169,7 +161,7 @@ class Client:
     def __init__(self, parameters: Parameters, **options: Any) -> None:
         self.parameters = parameters
         try:
-            self.half = pick(CLIENTS, parameters.scheme)(parameters, **options)
+            self.half = pick(parameters.scheme)[1](parameters, **options)
         except TypeError as error:
             raise InvalidParameter(f"scheme {parameters.scheme!r}: {option_fault(error)}") from None
         self._digests = take(parameters.public, DIGESTS, bytes, (DIGEST_BYTES * parameters.n,))
@@ -208,11 +200,6 @@ class Client:
         return unpad(record)
 
 
-def digest_records(table: Sequence[bytes]) -> bytes:
-    """Return the digests of all records: a server that changes a record for one client is found out."""
-    return b"".join(digest_record(i, r) for i, r in enumerate(table))
-
-
 def digest_record(index: int, record: bytes) -> bytes:
     """Return the digest of a record at its place; the table is public as a whole, so that it hides nothing."""
     return hashlib.sha256(b"tacit/record/1" + index.to_bytes(8, "big") + record).digest()[
@@ -220,12 +207,12 @@ def digest_record(index: int, record: bytes) -> bytes:
     ]
 
 
-def pick(halves: Mapping[str, type[Any]], scheme: str) -> type[Any]:
-    """Return the half of a scheme."""
-    if scheme not in halves:
-        hint = near_match(scheme, halves) or f"Schemes: {', '.join(halves)}."
+def pick(scheme: str) -> tuple[type[ServerHalf], type[ClientHalf]]:
+    """Return the halves of a scheme."""
+    if scheme not in HALVES:
+        hint = near_match(scheme, HALVES) or f"Schemes: {', '.join(HALVES)}."
         raise InvalidParameter(f"there is no scheme {scheme!r}. {hint}")
-    return halves[scheme]
+    return HALVES[scheme]
 
 
 def pad_records(records: Iterable[bytes | str]) -> tuple[Sequence[bytes], int]:
@@ -256,11 +243,8 @@ def unpad(record: bytes) -> bytes:
 
 def body_bits(body: Body) -> int:
     """Return the bits of the binary parts of a message."""
-    return 8 * sum(
-        v.nbytes if hasattr(v, "nbytes") else len(v)
-        for v in body.values()
-        if not isinstance(v, int | str)
-    )
+    parts = (v for v in body.values() if not isinstance(v, int | str))
+    return 8 * sum(v.nbytes if hasattr(v, "nbytes") else len(v) for v in parts)
 
 
 def number_of(step: str, word: str) -> int:
@@ -275,11 +259,8 @@ def option_fault(error: TypeError) -> str:
     """Return what Python says about a wrong option, in our words."""
     text = str(error)
     _, _, named = text.rpartition("argument ")
-    return (
-        f"there is no option {named}"
-        if "unexpected keyword" in text
-        else "an option is of the wrong type"
-    )
+    unknown = "unexpected keyword" in text
+    return f"there is no option {named}" if unknown else "an option is of the wrong type"
 
 
 def read_parameters(data: bytes) -> Parameters:
@@ -299,8 +280,5 @@ def read_parameters(data: bytes) -> Parameters:
 def write_parameters(parameters: Parameters) -> bytes:
     """Return parameters as they travel."""
     named = {"_scheme": parameters.scheme, "_n": parameters.n, "_length": parameters.length}
-    return encode(
-        Message(
-            parameters.version, "server", "client", "parameters", {**parameters.public, **named}
-        )
-    )
+    body = {**parameters.public, **named}
+    return encode(Message(parameters.version, "server", "client", "parameters", body))

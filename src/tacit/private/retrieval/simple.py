@@ -20,7 +20,7 @@ import hashlib
 import math
 import secrets
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -46,11 +46,8 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 def largest_modulus(n_columns: int, failure: float = FAILURE) -> int:
     """Return the largest plaintext modulus with which an entry fails with at most that probability."""
     q = 2.0**Q_BITS
-    return math.floor(
-        math.sqrt(
-            q / (math.sqrt(2) * SIGMA * math.sqrt(n_columns) * math.sqrt(math.log(2 / failure)))
-        )
-    )
+    errors = math.sqrt(2) * SIGMA * math.sqrt(n_columns) * math.sqrt(math.log(2 / failure))
+    return math.floor(math.sqrt(q / errors))
 
 
 def failure_probability(n_columns: int, length: int) -> float:
@@ -79,8 +76,6 @@ def choose_shape(n: int, length: int) -> tuple[int, int]:
 
 class Server(ServerHalf):
     """Holds the table as a matrix of bytes, and the hint."""
-
-    name: ClassVar[str] = "simple"
 
     def __init__(self, table: Sequence[bytes], length: int, *, seed: bytes | None = None) -> None:
         self.deep, self.columns = choose_shape(len(table), length)
@@ -114,8 +109,6 @@ class Server(ServerHalf):
 
 class Client(ClientHalf):
     """Makes queries with fresh secrets and errors of the operating system."""
-
-    name: ClassVar[str] = "simple"
 
     def __init__(self, parameters: Parameters) -> None:
         public = parameters.public

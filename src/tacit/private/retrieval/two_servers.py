@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +23,6 @@ from tacit.private.retrieval.scheme import ClientHalf, Parameters, ServerHalf
 
 class Server(ServerHalf):
     """One process that can play both servers, for study; in real use each server gets its own half of a query."""
-
-    name: ClassVar[str] = "chor"
 
     def __init__(self, table: Sequence[bytes], length: int) -> None:
         self.rows = np.frombuffer(b"".join(table), np.uint8).reshape(len(table), length)
@@ -45,8 +43,6 @@ class Server(ServerHalf):
 
 class Client(ClientHalf):
     """Draws the subsets."""
-
-    name: ClassVar[str] = "chor"
 
     def __init__(self, parameters: Parameters) -> None:
         self.n, self.length = parameters.n, parameters.length

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.engine.blocks import ROW
-from tacit.errors import ColumnNotFound, InputError
+from tacit.errors import InputError
+from tacit.io.frames import require_columns
 from tacit.private.parties.randomness import Randomness
 from tacit.private.union.groups import Group
 
@@ -47,9 +48,7 @@ def make_records(
     """
     rows = rows_of(table)
     columns = list(rows[0]) if rows else [*dict.fromkeys(c for k in keys for c in k), *data]
-    missing = [c for k in [*keys, data] for c in k if c not in columns]
-    if missing:
-        raise ColumnNotFound(dict.fromkeys(missing), columns, f"the file of {who!r}")
+    require_columns((c for k in [*keys, data] for c in k), columns, f"the file of {who!r}")
     both = {c for k in keys for c in k} & set(data)
     if both:
         raise InputError(

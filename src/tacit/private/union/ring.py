@@ -79,9 +79,8 @@ def play_ring(
         for origin in parties:
             if origin not in lists:
                 sender = parties[list(parties).index(origin) - 1]
-                lists[origin] = unpack_entries(
-                    group, (yield Receive(sender, f"full list of {origin}")), terms
-                )
+                message = yield Receive(sender, f"full list of {origin}")
+                lists[origin] = unpack_entries(group, message, terms)
         sizes = {p: len(lists[p]) for p in parties}
         rows = merge_lists([lists[p] for p in parties])
     else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import InvalidParameter, WeakProtection
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Role, run_together
-from tacit.private.parties.transcript import Transcript
+from tacit.private.parties.wire import Transcript
 from tacit.private.union.records import longest_row, make_records
 from tacit.private.union.ring import play_ring
 from tacit.private.union.two_parties import (
@@ -85,11 +85,8 @@ def simulate(
     tables = [first, *others]
     parties = name_parties(tables, names)
     keys = as_lists(identifying)
-    columns = (
-        as_lists(data)
-        if data and not isinstance(data[0], str)
-        else [list(map(str, data))] * len(tables)
-    )
+    several = bool(data) and not isinstance(data[0], str)
+    columns = as_lists(data) if several else [list(map(str, data))] * len(tables)
     if len(columns) != len(tables):
         raise InvalidParameter(
             f"data must be one list of columns, or one per party ({len(tables)})"
@@ -136,10 +133,9 @@ def count_overlap(
         make_records(t, [identifying], [], p) for t, p in zip((first, second), parties, strict=True)
     ]
     terms = Terms(group, (tuple(identifying),), 1)
+    minima = consent or {}
     roles = {
-        p: play_count(
-            p, parties[1 - i], files[i], terms, Randomness(), consent=(consent or {}).get(p)
-        )
+        p: play_count(p, parties[1 - i], files[i], terms, Randomness(), consent=minima.get(p))
         for i, p in enumerate(parties)
     }
     done = run_together(roles)
@@ -172,17 +168,11 @@ def describe(
         numbers["records of the other side"] = sizes.other
         numbers["records in both files"] = sizes.both
         warn_of_extremes(sizes)
+    statement = statement_of(parties, sizes, terms)
+    told: dict[str, Any] = {"sizes": sizes, "transcript": transcript, "statement": statement}
+    value = float(sizes.union)
     return UnionResult(
-        "private_union",
-        "Private union",
-        float(sizes.union),
-        numbers,
-        frame,
-        statement_of(parties, sizes, terms),
-        rows=tuple(rows),
-        sizes=sizes,
-        transcript=transcript,
-        statement=statement_of(parties, sizes, terms),
+        "private_union", "Private union", value, numbers, frame, statement, rows=tuple(rows), **told
     )
 
 

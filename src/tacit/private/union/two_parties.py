@@ -195,9 +195,8 @@ def play_bob(
         hers.get(token, opened[i * per_row : (i + 1) * per_row])
         for i, token in enumerate(union_tokens)
     ]
-    yield Send(
-        other, "8 rows", {"rows": group.pack([b for row in random.shuffle(rows) for b in row])}
-    )
+    shuffled = group.pack([b for row in random.shuffle(rows) for b in row])
+    yield Send(other, "8 rows", {"rows": shuffled})
     return Outcome(sizes, None)
 
 
@@ -206,6 +205,11 @@ def check_union(other: str, sizes: Sizes, tokens: Sequence[bytes], *, one_way: b
     least = max(sizes.own, sizes.other) if one_way else sizes.other
     if not least <= len(tokens) <= sizes.own + sizes.other or len(set(tokens)) < len(tokens):
         raise ProtocolError(f"{other!r} sent a list that is no union of the two files")
+
+
+def hash_once(group: Group, way: int, identifier: str, hashing: int) -> bytes:
+    """Return the token of an identifier under one party's key."""
+    return group.power(group.hash_identifier(f"{way}\0{identifier}".encode()), hashing)
 
 
 def make_entries(
@@ -224,7 +228,7 @@ def make_entries(
         tokens = tuple(
             group.draw_element(random)
             if identifier is None
-            else group.power(group.hash_identifier(f"{way}\0{identifier}".encode()), hashing)
+            else hash_once(group, way, identifier, hashing)
             for way, identifier in enumerate(identifiers)
         )
         blocks = encode_row(group, row, terms.record_bytes, random, who)
@@ -263,9 +267,8 @@ def merge(
     for i, tokens in enumerate(hers):
         # Where he has the person too, his row goes along: a filler there would be no different.
         blocks = his_rows.pop(root(i), None)
-        union.append(
-            Entry(tokens, blocks or tuple(group.draw_element(random) for _ in range(per_row)))
-        )
+        fillers = blocks or tuple(group.draw_element(random) for _ in range(per_row))
+        union.append(Entry(tokens, fillers))
     for j, entry in enumerate(his, len(hers)):
         if root(j) not in taken:
             taken.add(root(j))
@@ -324,11 +327,8 @@ def play_count(
     group = group_named(terms.group)
     yield from agree(me, (me, other), {**terms.to_dict(), "protocol": "count-1"})
     hashing = group.draw_exponent(random, invertible=False)
-    tokens = [
-        group.power(group.hash_identifier(f"0\0{each[0]}".encode()), hashing)
-        for each in records.identifiers
-        if each[0] is not None
-    ]
+    known = (each[0] for each in records.identifiers if each[0] is not None)
+    tokens = [hash_once(group, 0, identifier, hashing) for identifier in known]
     yield Send(other, "1 tokens", {"tokens": group.pack(random.shuffle(tokens))})
     theirs = group.unpack(take((yield Receive(other, "1 tokens")), "tokens", bytes))
     consent = consent or Consent()

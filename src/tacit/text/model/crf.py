@@ -33,17 +33,8 @@ LABELS = {
     "employer": "F",
     "organisation": "C",
 }
-KINDS = {
-    "N": "name",
-    "D": "date",
-    "A": "address",
-    "P": "phone",
-    "I": "id",
-    "E": "email",
-    "H": "hospital",
-    "F": "employer",
-    "C": "organisation",
-}
+#: The first kind of each label.
+KINDS = {label: kind for kind, label in reversed(LABELS.items())}
 OUTSIDE = "O"
 #: A token less likely than this to be part of anything is not spoken of.
 LEAST = 0.08

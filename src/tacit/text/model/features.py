@@ -116,15 +116,8 @@ def list_class(word: Word) -> str:
     """Return what the lists say, in a few letters: how usual as a first name, surname and word, and medicine."""
     if word.shape in "dp":
         return ""
-    medicine = (
-        "D"
-        if word.marks & m.DRUG
-        else "E"
-        if word.marks & m.EPONYM
-        else "M"
-        if word.marks & m.MEDICAL
-        else ""
-    )
+    kinds = (("D", m.DRUG), ("E", m.EPONYM), ("M", m.MEDICAL))
+    medicine = next((letter for letter, bit in kinds if word.marks & bit), "")
     place = "P" if word.marks & m.PLACE else ""
     return f"{level(word.first)}{level(word.last)}{level(word.common)}{lean(word)}{medicine}{place}"
 

@@ -1,16 +1,83 @@
-"""What is known of a word: its marks and scores, worked out once for each word that occurs."""
+"""What is known of words: marks and scores, worked out once for each word that occurs, and medical expressions of several."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from tacit.data.word_lists import read_list, read_pairs
 from tacit.text.packs import Pack, load_pack
 from tacit.text.reading import marks as m
-from tacit.text.reading.phrases import Phrases, sort_phrases
 from tacit.text.reading.words import strip_marks
+
+# -- medical expressions: where one stands, none of its words is a person --------------------------
+
+
+#: The words of an expression after the first two, in lower case, without marks and the s of a possessive.
+Phrase = tuple[str, ...]
+#: Expressions by their first word and, without an s at its end, their second; the longest first.
+Phrases = Mapping[str, Mapping[str, tuple[Phrase, ...]]]
+#: What may stand between two words of an expression.
+BETWEEN = frozenset("-‐‑–'’`´/.")
+APOSTROPHES = frozenset("'’`´")
+
+
+def sort_phrases(texts: Iterable[str]) -> Phrases:
+    """Return expressions of two words or more, written with underscores, as they are looked up."""
+    found: dict[str, dict[str, set[Phrase]]] = {}
+    for text in texts:
+        first, second, *rest = text.split("_")
+        found.setdefault(first, {}).setdefault(second.rstrip("s"), set()).add(tuple(rest))
+    return {
+        first: {
+            second: tuple(sorted(rests, key=lambda r: (-len(r), r)))
+            for second, rests in seconds.items()
+        }
+        for first, seconds in found.items()
+    }
+
+
+def cover_phrases(words: Sequence[str], starts: Iterable[int], phrases: Phrases) -> frozenset[int]:
+    """Return the tokens, in lower case, that belong to an expression; ``starts`` are those that may begin one."""
+    covered: set[int] = set()
+    lows = [w if w.isascii() else strip_marks(w) for w in words]
+    for i in starts:
+        at = skip_marks(lows, i + 1)
+        if at < len(lows):
+            for rest in phrases[lows[i]].get(lows[at].rstrip("s"), ()):
+                end = follow(lows, at + 1, rest)
+                if end:
+                    covered.update(range(i, end))
+                    break
+    return frozenset(covered)
+
+
+def follow(lows: Sequence[str], at: int, rest: Phrase) -> int:
+    """Return where an expression ends whose later words are expected from ``at`` on, or 0."""
+    for word in rest:
+        at = skip_marks(lows, at)
+        if at >= len(lows) or lows[at].rstrip("s") != word.rstrip("s"):
+            return 0
+        at += 1
+    return at
+
+
+def skip_marks(lows: Sequence[str], at: int) -> int:
+    """Return the next word, past hyphens, an apostrophe and the s after it."""
+    for _ in range(3):
+        if at < len(lows) and (
+            lows[at] in BETWEEN or (lows[at] == "s" and lows[at - 1] in APOSTROPHES)
+        ):
+            at += 1
+        else:
+            break
+    return at
+
+
+# -- words -----------------------------------------------------------------------------------------
+
 
 #: Words kept in memory, about 15 MB; beyond that the memory starts anew.
 REMEMBERED = 50_000
@@ -26,36 +93,23 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
+@dataclass(slots=True, eq=False)
 class Word:
     """One word as it is written: its form in lower case, its shape, marks and scores."""
 
-    __slots__ = (
-        "cluster",
-        "common",
-        "first",
-        "index",
-        "last",
-        "low",
-        "marks",
-        "medical",
-        "sex",
-        "shape",
-    )
-
-    def __init__(self, low: str, shape: str) -> None:
-        self.low = low
-        #: l lower, C capitalised, U upper, I one capital, M mixed, d digits, p mark.
-        self.shape = shape
-        self.marks = 0
-        self.first = 0
-        self.last = 0
-        self.common = 0
-        self.medical = False
-        self.sex = ""
-        #: How much rather a name than an ordinary word, in powers of two.
-        self.index = 0
-        #: Path in the tree of words that stand in like places, as bits, the first the lowest; 0 for none.
-        self.cluster = 0
+    low: str
+    #: l lower, C capitalised, U upper, I one capital, M mixed, d digits, p mark.
+    shape: str
+    marks: int = 0
+    first: int = 0
+    last: int = 0
+    common: int = 0
+    medical: bool = False
+    sex: str = ""
+    #: How much rather a name than an ordinary word, in powers of two.
+    index: int = 0
+    #: Path in the tree of words that stand in like places, as bits, the first the lowest; 0 for none.
+    cluster: int = 0
 
 
 @dataclass(frozen=True)
@@ -151,15 +205,8 @@ class Lexicon:
             word.marks = m.DIGIT | digit_marks(text)
             return word
         if word.shape == "p":
-            word.marks = (
-                m.AT
-                if text == "@"
-                else m.SLASH
-                if text in "/-–—"
-                else m.BRACKET
-                if text in "(\"“'‘’"
-                else 0
-            )
+            sign = m.AT if text == "@" else m.SLASH if text in "/-–—" else 0
+            word.marks = m.BRACKET if text in "(\"“'‘’" else sign
             return word
         if len(text) > LONGEST:
             return word
@@ -173,9 +220,8 @@ class Lexicon:
         word.marks = known.cues.get(word.low, 0) or known.cues.get(low, 0)
         word.cluster = int(known.clusters.get(word.low) or known.clusters.get(low) or 0)
         if word.shape in "CMUI":
-            word.marks |= (
-                m.CAPITAL | (m.UPPER if word.shape == "U" else 0) | (m.SHORT if len(low) < 3 else 0)
-            )
+            upper = m.UPPER if word.shape == "U" else 0
+            word.marks |= m.CAPITAL | upper | (m.SHORT if len(low) < 3 else 0)
         if len(low) < 2:
             if word.shape == "l":
                 word.marks |= m.LETTER
@@ -227,15 +273,15 @@ class Lexicon:
             medical = None
         if medical == "e":
             word.marks |= m.EPONYM
-        elif (
-            medical
-            or low in known.drugs
-            or (not word.first and not word.last and low.endswith(known.pack.medical_ends))
-        ):
+        elif medical or low in known.drugs or self.ends_medical(word, low):
             word.marks |= m.MEDICAL
             word.medical = medical == "a" or (word.index < 4 and max(word.first, word.last) < 15)
         if low in known.drugs:
             word.marks |= m.DRUG
+
+    def ends_medical(self, word: Word, low: str) -> bool:
+        """Return True for a word that is no name and ends as medical terms do."""
+        return not word.first and not word.last and low.endswith(self.knowledge.pack.medical_ends)
 
     def look_up_ends(self, word: Word) -> None:
         """Mark words that are streets, hospitals or firms by how they end."""

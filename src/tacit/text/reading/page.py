@@ -8,13 +8,12 @@ from collections.abc import Sequence
 
 from tacit.text.packs import Pack
 from tacit.text.reading import marks as m
-from tacit.text.reading.lexicon import Lexicon, Word
-from tacit.text.reading.phrases import cover_phrases
+from tacit.text.reading.lexicon import Lexicon, Word, cover_phrases
 from tacit.text.reading.tokens import tokenise
 
-#: Marks that end a sentence.
 #: No detector looks further than this many tokens, so that the work stays linear.
 REACH = 24
+#: Marks that end a sentence.
 ENDS = frozenset(".!?:;•*-–")
 
 
@@ -112,16 +111,40 @@ class Page:
 
     def together(self, i: int, j: int) -> bool:
         """Return True when tokens i and j stand on one line, at most ``REACH`` tokens apart."""
-        return (
-            -REACH < i - j < REACH
-            and 0 <= i < self.size
-            and 0 <= j < self.size
-            and self.lines[i] == self.lines[j]
-        )
+        within = -REACH < i - j < REACH and 0 <= i < self.size and 0 <= j < self.size
+        return within and self.lines[i] == self.lines[j]
 
     def joined(self, i: int) -> bool:
         """Return True when nothing lies between token i and the next."""
         return i + 1 < self.size and self.starts[i + 1] == self.ends[i]
+
+    def near(self, i: int, j: int) -> Word | None:
+        """Return what is known of token j where it stands on the line of token i and near it, else None."""
+        return self.infos[j] if self.together(i, j) else None
+
+    def opens_line(self, i: int) -> bool:
+        """Return True for the first token of a line."""
+        return i == 0 or self.lines[i - 1] != self.lines[i]
+
+    def ends_line(self, j: int) -> bool:
+        """Return True when nothing stands on the line after token j - 1."""
+        return j >= self.size or self.lines[j] != self.lines[j - 1]
+
+    def apart(self, j: int) -> bool:
+        """Return True for more than a blank between token j and the one before it."""
+        return self.starts[j] - self.ends[j - 1] > 1
+
+    def possessive(self, i: int) -> bool:
+        """Return True for an apostrophe at token i with an s after it."""
+        return self.low(i) in ("'", "’") and self.low(i + 1) == "s"
+
+    def is_letter(self, i: int) -> bool:
+        """Return True for one letter."""
+        return 0 <= i < self.size and len(self.infos[i].low) == 1 and self.infos[i].shape in "Il"
+
+    def marked(self, start: int, stop: int, marks: int) -> bool:
+        """Return True when one of the tokens from start up to, without, stop carries one of the marks."""
+        return any(self.marks(k) & marks for k in range(start, stop))
 
     def starts_sentence(self, i: int) -> bool:
         """Return True for the first word of a sentence or line."""
@@ -144,10 +167,6 @@ class Page:
     def skip_dot(self, i: int) -> int:
         """Return the token after an optional full stop at i."""
         return i + 1 if self.low(i) == "." else i
-
-    def is_title_use(self, i: int) -> bool:
-        """Return True when token i is a title rather than an ordinary word."""
-        return bool(self.marks(i) & m.TITLE)
 
 
 def find_phrases(words: Sequence[Word], lexicon: Lexicon) -> frozenset[int]:

@@ -109,7 +109,7 @@ def moved_forms(word: str, days: int, pack: Pack) -> Iterator[str]:
     """Yield the word moved, by each form that it may have."""
     yield holiday(word, pack)
     yield move_in(word, WEEKDAYS, lambda at: (at + days) % 7)
-    yield move_in(word, SEASONS, lambda at: move_season(at, days))
+    yield move_in(word, SEASONS, lambda at: middle(2001, 1 + 3 * at, days).month % 12 // 3)
     numbered = NUMBERED.fullmatch(word)
     if numbered:
         moved = middle(int(numbered[2]), int(numbered[1]), days)
@@ -138,12 +138,6 @@ def move_in(word: str, lists: Sequence[Sequence[str]], move: Callable[[int], int
             new = listed[move(places[plain.lower()])]
             return new.capitalize() if word[:1].isupper() else new
     return ""
-
-
-def move_season(at: int, days: int) -> int:
-    """Return the season that a day in the middle of a season falls in after so many days."""
-    moved = dt.date(2001, (1, 4, 7, 10)[at], 15) + dt.timedelta(days=days)
-    return moved.month % 12 // 3
 
 
 def middle(year: int, month: int, days: int) -> dt.date:

@@ -25,14 +25,9 @@ def read(text: str, pack: Pack) -> tuple[Written, int] | None:
     at = digit.start()
     written = read_numeric(text, at, pack) or read_day_month(text, at, pack) or read_short(text, at)
     if written is None and re.fullmatch(r"\d{8}", text[at:]):
-        return Written(
-            len(text),
-            int(text[at + 6 :]),
-            int(text[at + 4 : at + 6]),
-            int(text[at : at + 4]),
-            "compact",
-            text[at : at + 4],
-        ), at
+        year, rest = text[at : at + 4], text[at + 4 :]
+        day = int(rest[2:])
+        return Written(len(text), day, int(rest[:2]), int(year), "compact", year), at
     return (written, at) if written else None
 
 
@@ -46,11 +41,7 @@ def to_month(text: str, pack: Pack) -> str:
     if date.form == "text":
         written = month_word(text, pack) or month
         comma = "," in text[at:] and date.year_text
-        return (
-            f"{written}{',' if comma else ''} {date.year_text}".strip()
-            if date.year_text
-            else written
-        )
+        return f"{written}{',' if comma else ''} {date.year_text}".strip()
     if date.form == "iso":
         return f"{date.year_text}{text[at + 4]}{date.month:02d}"
     if date.form == "compact":
@@ -79,13 +70,9 @@ def shift(text: str, days: int, pack: Pack) -> str:
         moved = dt.date(date.year or 2001, date.month, date.day) + dt.timedelta(days=days)
     except (ValueError, OverflowError):
         return to_month(text, pack)
-    year = (
-        ""
-        if not date.year_text
-        else str(moved.year)
-        if len(date.year_text) == 4
-        else f"{moved.year % 100:02d}"
-    )
+    year = str(moved.year) if len(date.year_text) == 4 else f"{moved.year % 100:02d}"
+    if not date.year_text:
+        year = ""
     if date.form == "iso":
         sign = text[at + 4]
         return f"{moved.year}{sign}{moved.month:02d}{sign}{moved.day:02d}"

@@ -61,14 +61,8 @@ class Inventor:
     def is_free(self, word: str, original: str) -> bool:
         """Return True for a word of no list and of no person in this text."""
         known = self.knowledge
-        listed = (
-            word in known.first
-            or word in known.last
-            or word in known.common
-            or word in known.medical
-            or word in known.drugs
-            or word in known.places
-        )
+        lists = (known.first, known.last, known.common, known.medical, known.drugs, known.places)
+        listed = any(word in words for words in lists)
         if listed or word in self.present or self.owners.get(word, original) != original:
             return False
         return not (len(original) > 2 and (original in word or word in original))
@@ -87,9 +81,8 @@ class Inventor:
                 elif c.isdigit():
                     first = place == 0 or not original[place - 1].isdigit()
                     n = next(stream)
-                    made.append(
-                        str(n % 9 + 1) if first and c != "0" else "0" if first else str(n % 10)
-                    )
+                    lead = "0" if c == "0" else str(n % 9 + 1)
+                    made.append(lead if first else str(n % 10))
                 elif c.isalpha():
                     letter = "ABCDEFGHJKLMNPRSTUVWXYZ"[next(stream) % 23]
                     made.append(letter if c.isupper() else letter.lower())

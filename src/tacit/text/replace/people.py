@@ -24,9 +24,8 @@ class People:
         self.done: dict[str, str] = {}
         for span in sorted(spans, key=lambda s: s.start - s.end):
             if span.kind in NAMES:
-                self.learn(
-                    name_parts(text[span.start : span.end]), ", " in text[span.start : span.end]
-                )
+                name = text[span.start : span.end]
+                self.learn(name_parts(name), ", " in name)
 
     def learn(self, parts: tuple[str, ...], turned: bool) -> None:
         """Decide for new parts of a name whether they are first or last names; the longest names come first."""
@@ -35,11 +34,9 @@ class People:
             if part in self.uses:
                 continue
             word = self.lexicon(part)
-            last = (
-                place == len(ordered) - 1
-                if len(ordered) > 1
-                else word.last > word.first + 1 or not word.first
-            )
+            last = word.last > word.first + 1 or not word.first
+            if len(ordered) > 1:
+                last = place == len(ordered) - 1
             self.uses[part] = "last" if last else word.sex or "u"
 
     def replace(self, text: str) -> str:

@@ -54,21 +54,15 @@ def replace_words(text: str, lexicon: Lexicon, inventor: Inventor, kept: int) ->
     made, at = [], 0
     changed = False
     last = len(tokens.words) - 1
-    for place, (word, start, end) in enumerate(
-        zip(tokens.words, tokens.starts, tokens.ends, strict=True)
-    ):
+    tokens_at = zip(tokens.words, tokens.starts, tokens.ends, strict=True)
+    for place, (word, start, end) in enumerate(tokens_at):
         made.append(text[at:start])
         at = end
         low = word.lower()
         if word.isdecimal():
             made.append(inventor.digits(word, "house"))
             changed = True
-        elif (
-            not word[0].isalpha()
-            or low in PROPER.small
-            or low == "s"
-            or (len(low) <= 4 and low in CUES.compass)
-        ) or is_kept(word, lexicon, kept, place, last, changed):
+        elif not word[0].isalpha() or is_kept(word, lexicon, kept, place, last, changed):
             made.append(word)
         else:
             made.append(like_case(inventor.word(low, "last"), word))
@@ -78,8 +72,10 @@ def replace_words(text: str, lexicon: Lexicon, inventor: Inventor, kept: int) ->
 
 
 def is_kept(word: str, lexicon: Lexicon, kept: int, place: int, last: int, changed: bool) -> bool:
-    """Return True for a generic word: the street's or firm's word at the end, a state, Saint at the start."""
-    marks = lexicon(word).marks
+    """Return True for a small or generic word: a compass point, the street's or firm's word at the end, a state, Saint at the start."""
+    marks, low = lexicon(word).marks, word.lower()
+    if low in PROPER.small or low == "s" or (len(low) <= 4 and low in CUES.compass):
+        return True
     if marks & m.SAINT & kept and place == 0 and last > 0:
         return True
     if marks & m.STATE & kept:

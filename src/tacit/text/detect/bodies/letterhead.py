@@ -104,11 +104,8 @@ def weigh_line(page: Page, start: int, end: int) -> float:
         return 0.0
     if any(page.low(k) in CUES.forms for k in range(start, last)):
         return 0.0
-    if (
-        page.low(start + 1) in CUES.links
-        and page.infos[start].common >= 11
-        and not page.marks(start) & HEADS
-    ):
+    linked = page.low(start + 1) in CUES.links and page.infos[start].common >= 11
+    if linked and not page.marks(start) & HEADS:
         # Results of Wexley Diagnostics
         return 0.0
     tells = told(page, start, last)
@@ -116,10 +113,8 @@ def weigh_line(page: Page, start: int, end: int) -> float:
         return 0.0
     if any(page.infos[k].shape in "CM" for k in range(start, end)):
         return 0.86 if tells == 2 else 0.82 if tells and last - start > 1 else 0.0
-    if any(
-        page.marks(k) & (m.PREPOSITION | m.STOP) and page.low(k) not in PROPER.inner
-        for k in range(start, last)
-    ):
+    small = (k for k in range(start, last) if page.marks(k) & (m.PREPOSITION | m.STOP))
+    if any(page.low(k) not in PROPER.inner for k in small):
         return 0.0
     if tells == 2 and is_named(page, start, last):
         return 0.84
@@ -146,15 +141,10 @@ def kind_of(page: Page, last: int) -> str:
 
 
 @detector("body in brackets", m.BRACKET, languages=("en",))
-def find_bracketed(page: Page, i: int) -> Iterable[Candidate]:
+def find_bracketed(page: Page, i: int) -> Iterator[Candidate]:
     """Find the practice of a doctor in brackets after the name: Dr Bloom (Coastal IVF)."""
     if page.infos[i].low != "(" or page.marks(i + 1) & m.CAPITAL == 0:
-        return ()
-    return read_brackets(page, i)
-
-
-def read_brackets(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the body in the brackets that open at token i."""
+        return
     if not any(page.marks(k) & m.TITLE for k in range(max(0, i - 5), i - 1)):
         return
     end = segment_end(page, i + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tacit.text.detect.bodies.organisation import with_age_group
+from tacit.text.detect.bodies.last_word import with_age_group
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.proper import back_proper, forward_proper, is_plain, stops
 from tacit.text.reading import marks as m
@@ -23,6 +23,8 @@ GOES_ON = CARE | FIRM | BODY | m.HOSPITAL | m.COMPANY
 KINDS = ((CARE, "hospital"), (FIRM, "employer"), (BODY, "organisation"))
 
 
+#: Marks of the numbers of units.
+COUNTED = m.FEW | m.mark("ordinal")
 NO_NAMES = CUES.sorts | PROPER.generic
 
 
@@ -69,23 +71,20 @@ def find_named_bodies(page: Page, i: int) -> Iterator[Candidate]:
     if not tells:
         return
     led = page.together(start - 1, i) and (page.low(start - 1) in CUES.to or is_field(page, start))
-    words_before = sum(
-        page.infos[k].shape in "CMUl" and page.low(k) != "s" for k in range(start, i)
-    )
+    worded = (page.infos[k].shape in "CMUl" and page.low(k) != "s" for k in range(start, i))
+    words_before = sum(worded)
     evidence = weigh_body(page, start, i, tells, led, words_before)
     if evidence < 0.3:
         return
     kind = next(kind for mark, kind in KINDS if info.marks & mark)
-    yield cut(
-        page, with_ordinal(page, start), with_number(page, i + 1), kind, evidence, "named body"
-    )
+    start, end = with_ordinal(page, start), with_number(page, i + 1)
+    yield cut(page, start, end, kind, evidence, "named body")
 
 
 def is_field(page: Page, start: int) -> bool:
     """Return True when a field or a word of care stands shortly before token start."""
-    return page.low(start - 1) in (":", "is", "-", "=", "–") and any(
-        page.low(k) in CUES.fields for k in range(max(0, start - 4), start - 1)
-    )
+    named = any(page.low(k) in CUES.fields for k in range(max(0, start - 4), start - 1))
+    return named and page.low(start - 1) in (":", "is", "-", "=", "–")
 
 
 def begin_body(page: Page, i: int) -> int:
@@ -93,12 +92,8 @@ def begin_body(page: Page, i: int) -> int:
     start = back_proper(page, i, 4)
     while start < i and (page.low(start) in CUES.sorts or page.infos[start].shape == "p"):
         start += 1
-    if (
-        page.starts_sentence(start)
-        and page.infos[start].common >= 11
-        and page.low(start + 1) in ("of", "for", "and", "the")
-        and start + 2 < i
-    ):
+    led = page.low(start + 1) in ("of", "for", "and", "the") and start + 2 < i
+    if led and page.starts_sentence(start) and page.infos[start].common >= 11:
         # Results of Wexley Diagnostics
         start += 2
     return start
@@ -149,9 +144,7 @@ def find_army_units(page: Page, i: int) -> Iterator[Candidate]:
     while k < min(page.size, j + 8) and page.together(j, k):
         if page.capital(k) and not page.marks(k) & m.STOP:
             end = k + 1
-        elif page.low(k) not in ("of", "the", ",") and not page.marks(k) & (
-            m.FEW | m.mark("ordinal")
-        ):
+        elif page.low(k) not in ("of", "the", ",") and not page.marks(k) & COUNTED:
             break
         k += 1
     yield cut(page, i - 1, end, "organisation", 0.86, "unit of an army")
@@ -186,9 +179,8 @@ def find_affiliations(page: Page, i: int) -> Iterator[Candidate]:
     """Find the capitalised words after plays for, member of, enrolled at, served in, rep from."""
     j, linked = i + 1, False
     while j < min(page.size, i + 6) and page.together(i, j):
-        if page.low(j) not in CUES.links and not (
-            page.infos[j].shape == "l" and not linked and j < i + 3
-        ):
+        small = page.infos[j].shape == "l" and not linked and j < i + 3
+        if page.low(j) not in CUES.links and not small:
             break
         linked = linked or page.low(j) in CUES.links
         j += 1
@@ -196,10 +188,9 @@ def find_affiliations(page: Page, i: int) -> Iterator[Candidate]:
         linked = linked or j == i + 1
     if not linked or not page.together(i, j) or page.lines[j] in page.caps_lines:
         return
-    if page.infos[j].shape not in "CM" or (
-        page.marks(j) & (m.TITLE | m.STOP | m.MONTH | m.WEEKDAY)
-        and page.low(j) not in CUES.first_words
-    ):
+    barred = page.marks(j) & (m.TITLE | m.STOP | m.MONTH | m.WEEKDAY)
+    barred = barred and page.low(j) not in CUES.first_words
+    if page.infos[j].shape not in "CM" or barred:
         return
     end = forward_proper(page, j + 1 if page.low(j) in CUES.first_words else j, 4)
     first = page.infos[j]
@@ -214,11 +205,8 @@ def find_affiliations(page: Page, i: int) -> Iterator[Candidate]:
 
 def ends_medical(page: Page, end: int) -> bool:
     """Return True when medicine follows or ends the words: training in Bobath technique."""
-    return bool(
-        page.marks(end) & m.HEAD
-        or page.low(end) in HOSPITAL.measures
-        or page.infos[end - 1].medical
-    )
+    medicine = page.low(end) in HOSPITAL.measures or page.infos[end - 1].medical
+    return medicine or bool(page.marks(end) & m.HEAD)
 
 
 @detector("saint", m.SAINT | HOLY, languages=("en",))
@@ -243,11 +231,12 @@ def find_saints(page: Page, i: int) -> Iterator[Candidate]:
         if page.low(k) not in ("'", "’") or page.low(k + 1) != "s" or not page.joined(k):
             return
         after = page.word_at(k + 2)
+        barred = m.STOP | m.PREPOSITION | m.CLUB | m.ACTS | m.HOSPITAL
         if (
             after is not None
             and page.together(i, k + 2)
             and after.shape == "l"
-            and not after.marks & (m.STOP | m.PREPOSITION | m.CLUB | m.ACTS | m.HOSPITAL)
+            and not after.marks & barred
         ):
             return
         yield cut(page, i, k + 2, "organisation", 0.65 if plain else 0.85, "saint")
@@ -279,11 +268,8 @@ def find_named_wards(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, start, i + 1, "hospital", 0.84, "named ward")
         return
     j = i + 2 if page.low(i + 1) in (":", "=") else i + 1
-    if (
-        not page.together(i, j)
-        or page.infos[j].shape not in "CM"
-        or page.starts[j] - page.ends[i] > 8
-    ):
+    info = page.near(i, j)
+    if info is None or info.shape not in "CM" or page.starts[j] - page.ends[i] > 8:
         return
     info = page.infos[j]
     if info.low in NO_NAMES or info.medical or info.marks & (m.STOP | m.TITLE | m.HEADER | m.ROLE):
@@ -307,11 +293,8 @@ def find_body_fields(page: Page, i: int) -> Iterator[Candidate]:
         return
     j += 1
     info = page.infos[j]
-    if (
-        info.shape not in "CM"
-        or info.medical
-        or info.marks & (m.STOP | m.TITLE | m.MONTH | m.WEEKDAY)
-    ):
+    barred = m.STOP | m.TITLE | m.MONTH | m.WEEKDAY
+    if info.shape not in "CM" or info.medical or info.marks & barred:
         return
     end = forward_proper(page, j, 5)
     tells = told(page, j, end) if end > j else 0

@@ -75,36 +75,26 @@ def names_in_field(page: Page, j: int) -> Iterator[Candidate]:
         j = end + 1
         while page.marks(j) & m.TITLE and page.together(j, end):
             j = page.skip_dot(j + 1)
-        if (
-            j >= page.size
-            or (
-                page.infos[j].common
-                and page.infos[j].index < 5
-                and not (page.low(j - 1) == ";" and page.infos[j].shape == "I")
-            )
-            or page.marks(j) & (m.RELATION | m.ROLE)
-        ):
+        info = page.word_at(j)
+        if info is None or info.marks & (m.RELATION | m.ROLE):
+            return
+        lettered = page.low(j - 1) == ";" and info.shape == "I"
+        if info.common and info.index < 5 and not lettered:
             return
 
 
 def initials(page: Page, j: int) -> Iterator[Candidate]:
     """Yield two to four initials alone on the rest of a line: signed: A.D."""
     end, letters = j, 0
-    while (
-        page.together(j, end)
-        and end < j + 9
-        and (page.infos[end].shape in "IU" or page.low(end) == ".")
-    ):
+    while page.together(j, end) and end < j + 9:
+        if page.infos[end].shape not in "IU" and page.low(end) != ".":
+            break
         letters += len(page.low(end)) if page.low(end) != "." else 0
         end += 1
     info = page.infos[j] if j < page.size else None
-    if (
-        info is None
-        or info.medical
-        or info.marks & m.SUFFIX
-        or "md" in page.text[page.starts[j] : page.ends[end - 1]].lower().replace(".", "")
-        or not 2 <= letters <= 4
-    ):
+    if info is None or info.medical or info.marks & m.SUFFIX or not 2 <= letters <= 4:
+        return
+    if "md" in page.text[page.starts[j] : page.ends[end - 1]].lower().replace(".", ""):
         return
     if end >= page.size or page.lines[end] != page.lines[j]:
         yield cut(page, j, end, "name", 0.82, "header field", person=True)
@@ -115,21 +105,15 @@ def field_evidence(page: Page, j: int, end: int) -> float:
     if is_ordinary(page, j, end):
         return 0.5
     line = page.lines[j]
-    alone = (
-        end >= page.size
-        or page.lines[end] != line
-        or page.low(end) in ",;()/&-|."
-        or page.infos[end].shape != "l"
-        or page.starts[end] - page.ends[end - 1] > 1
-    )
+    ends = end >= page.size or page.lines[end] != line or page.low(end) in ",;()/&-|."
+    alone = ends or page.infos[end].shape != "l" or page.apart(end)
     return 0.9 if alone or page.infos[j].index > 3 else 0.6
 
 
 def is_ordinary(page: Page, j: int, end: int) -> bool:
     """Return True when all words are ordinary ones: Claims Reviewer."""
-    return all(
-        info.common >= 9 and info.index < 4 for info in page.infos[j:end] if info.shape in "lCUM"
-    )
+    worded = (info for info in page.infos[j:end] if info.shape in "lCUM")
+    return all(info.common >= 9 and info.index < 4 for info in worded)
 
 
 def turned_end(page: Page, j: int) -> int:
@@ -139,41 +123,27 @@ def turned_end(page: Page, j: int) -> int:
     if page.marks(j) & (m.HOSPITAL | m.MEDICAL | m.WARD | m.CLUB) and page.infos[j].index < 3:
         return j
     comma = j + 1
-    while (
-        page.low(comma) != ","
-        and comma < j + 5
-        and page.together(j, comma)
-        and (page.infos[comma].shape in "CUM" or page.low(comma) in "-'’.")
-    ):
+    while page.low(comma) != "," and comma < j + 5 and page.together(j, comma):
+        if page.infos[comma].shape not in "CUM" and page.low(comma) not in "-'’.":
+            break
         comma += 1
     after = comma + 1
-    if (
-        page.low(comma) != ","
-        or not page.together(j, after)
-        or page.infos[after].shape not in "CUMl"
-    ):
+    info = page.near(j, after)
+    if page.low(comma) != "," or info is None or info.shape not in "CUMl":
         return j
     info = page.infos[after]
     if info.shape == "U" and len(info.low) < 4 and not info.first:
         return j
-    if (
-        info.marks & (m.SUFFIX | m.STOP | m.TITLE)
-        or (info.common >= 11 and info.index < 4 and info.first < 9)
-        or info.medical
-    ):
+    ordinary = info.common >= 11 and info.index < 4 and info.first < 9
+    if info.marks & (m.SUFFIX | m.STOP | m.TITLE) or ordinary or info.medical:
         return j
-    if not (page.capital(after) or page.plain_case(after)) or (
-        page.infos[j].shape == "l" and not page.lower
-    ):
+    small = page.infos[j].shape == "l" and not page.lower
+    if small or not (page.capital(after) or page.plain_case(after)):
         return j
     end = take_name(page, after, cued=True, most=2)
-    while (
-        end < page.size
-        and end > after
-        and page.infos[end].shape == "I"
-        and page.together(j, end)
-        and page.gap(end - 1) == 1
-    ):
+    while end > after and page.together(j, end) and page.gap(end - 1) == 1:
+        if page.infos[end].shape != "I":
+            break
         end = page.skip_dot(end + 1)
     return end if end > after else j
 
@@ -183,23 +153,20 @@ def bare_field(page: Page, i: int) -> Iterator[Candidate]:
     if page.low(i) not in CUES.bare or not page.together(i, i + 1):
         return
     if page.low(i + 1) == "?" and page.low(i) in ("surname", "forename"):
-        yield from asked_name(page, i + 2)
+        # A question mark that stands for doubt: surname ?Fell.
+        info = page.word_at(i + 2)
+        if (
+            info is not None
+            and info.shape in "CM"
+            and page.joined(i + 1)
+            and not info.marks & m.STOP
+        ):
+            yield cut(page, i + 2, i + 3, "name", 0.85, "header field", person=True)
         return
     first = page.infos[i + 1]
-    loose = (
-        page.low(i) in ("pt", "signed")
-        and not first.common
-        and not first.medical
-        and page.low(i + 2) in ",("
-    )
+    strange = not first.common and not first.medical
+    loose = page.low(i) in ("pt", "signed") and strange and page.low(i + 2) in ",("
     end = take_name(page, i + 1, cued=loose or page.low(i) == "signed")
     if end > i + 1 and not is_ordinary(page, i + 1, end):
         evidence = 0.8 if first.index >= 5 or loose or page.low(i) == "signed" else 0.5
         yield cut(page, i + 1, end, "name", evidence, "header field", person=True)
-
-
-def asked_name(page: Page, j: int) -> Iterator[Candidate]:
-    """Yield the word after a question mark that stands for doubt: surname ?Fell."""
-    info = page.word_at(j)
-    if info is not None and info.shape in "CM" and page.joined(j - 1) and not info.marks & m.STOP:
-        yield cut(page, j, j + 1, "name", 0.85, "header field", person=True)

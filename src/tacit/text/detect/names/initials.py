@@ -1,32 +1,41 @@
-"""Initials of those who wrote, signed or typed: a line of them, after a slash, after by and per."""
+"""Initials of those who wrote, signed, typed or acted: a line of them, after a slash, after by and per, before a verb."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import word_end
 from tacit.text.reading import marks as m
+from tacit.text.reading.lexicon import Word
 from tacit.text.reading.page import Page
 from tacit.text.reading.words import cues
 
 CUES = cues("initials")
 
-
 #: Tokens of a line that is too long to be initials and a time.
 LONG_LINE = 30
 #: Tokens of a date and a time after initials, at most.
 STAMP = 10
+#: Marks of letters that mean something else.
+MEANT = m.any_of("suffix dose head state number ward stop")
+UNLIKE = MEANT | m.MEDICAL | m.TITLE
+#: Marks of words that are no surname before an initial.
+NO_SURNAME = m.any_of("stop month weekday medical drug state head")
+#: What may be joined to initials of somebody who acts.
+AFTER_INITIALS = frozenset((".", ",", ")", ":", "'", "’"))
+
+
+def written(page: Page, i: int, j: int, evidence: float, source: str = "") -> Candidate:
+    """Return the candidate of the initials of somebody who wrote."""
+    return cut(page, i, j, "name", evidence, source or "initials of a writer", person=True)
 
 
 @detector("line of initials", m.LINE)
-def find_initial_lines(page: Page, i: int) -> Iterable[Candidate]:
+def find_initial_lines(page: Page, i: int) -> Iterator[Candidate]:
     """Find a line of initials only, perhaps two persons' with a slash, a dash before or a time after."""
-    return initial_line(page, i) if len(page.words[i]) <= 3 else ()
-
-
-def initial_line(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the initials of which the line at token i consists."""
+    if len(page.words[i]) > 3:
+        return
     line = page.lines[i]
     if i + LONG_LINE < page.size and page.lines[i + LONG_LINE] == line:
         return
@@ -41,25 +50,20 @@ def initial_line(page: Page, i: int) -> Iterator[Candidate]:
             return
         groups.append((j, end, dotted))
         j = end
-        if page.low(j) in ("/", ":") and page.together(i, j):
-            j += 1
-            continue
-        break
-    if (
-        j < page.size
-        and page.lines[j] == line
-        and (
-            page.infos[j].shape != "d" or (j + STAMP < page.size and page.lines[j + STAMP] == line)
-        )
-    ):
-        return
+        if page.low(j) not in ("/", ":") or not page.together(i, j):
+            break
+        j += 1
+    if j < page.size and page.lines[j] == line:
+        stamped = j + STAMP >= page.size or page.lines[j + STAMP] != line
+        if page.infos[j].shape != "d" or not stamped:
+            return
     final = j >= page.size or page.lines[j] > line + 1
     medical = sum(1 for start, _, _ in groups if page.marks(start) & m.MEDICAL)
     if medical and (j < page.size or medical == 2):
         return
     for start, end, dotted in groups:
         sure = 0.85 if dotted or len(groups) > 1 else 0.5 if medical else 0.82 if final else 0.4
-        yield cut(page, start, end, "name", sure, "line of initials", person=True)
+        yield written(page, start, end, sure, "line of initials")
 
 
 @detector("initials at the end", m.SHORT | m.LETTER)
@@ -68,73 +72,57 @@ def find_initials_at_end(page: Page, i: int) -> Iterator[Candidate]:
     if page.low(i + 1) != "." or not page.joined(i) or page.marks(i) & m.TITLE:
         return
     if is_joined_signature(page, i):
-        yield cut(page, i, word_end(page, i + 2), "name", 0.85, "line of initials", person=True)
+        yield written(page, i, word_end(page, i + 2), 0.85, "line of initials")
         return
-    new = i == 0 or page.lines[i - 1] != page.lines[i]
+    new = page.opens_line(i)
     if not new and page.low(i - 1) not in (".", "!", "?", ")"):
         return
     end, dotted = take_initials(page, i)
     if dotted and (end >= page.size or page.lines[end] != page.lines[i]):
-        yield cut(page, i, end, "name", 0.85, "line of initials", person=True)
+        yield written(page, i, end, 0.85, "line of initials")
     elif new:
         j = end if dotted else i + 2
-        after = page.word_at(j)
-        if (
-            after is not None
-            and page.together(i, j)
-            and after.shape in "CUMl"
-            and len(after.low) > 2
-            and (after.shape != "l" or page.lower)
-            and not after.marks & (m.HEAD | m.DOSE | m.MEDICAL)
-            and page.gap(j - 1) < 2
-            and ends_name(page, j)
-        ):
-            yield cut(page, i, word_end(page, j), "name", 0.85, "line of initials", person=True)
+        after = page.near(i, j)
+        if after is not None and is_surname_after(page, j, after):
+            yield written(page, i, word_end(page, j), 0.85, "line of initials")
+
+
+def is_surname_after(page: Page, j: int, info: Word) -> bool:
+    """Return True for a name at token j, right after initials."""
+    if info.shape not in "CUMl" or len(info.low) < 3 or (info.shape == "l" and not page.lower):
+        return False
+    plain = not info.marks & (m.HEAD | m.DOSE | m.MEDICAL)
+    return plain and page.gap(j - 1) < 2 and ends_name(page, j)
 
 
 def is_joined_signature(page: Page, i: int) -> bool:
     """Return True for a letter, a full stop and a name that end a line, with or without a degree: i.fyfe, k.yang rn."""
     j = i + 2
-    if (
-        j >= page.size
-        or not page.joined(i + 1)
-        or (i and page.joined(i - 1))
-        or len(page.low(i)) > 1
-    ):
+    if j >= page.size or not page.joined(i + 1) or (i and page.joined(i - 1)):
         return False
     info = page.infos[j]
-    if info.shape not in "lCM" or len(info.low) < 3 or info.medical or info.marks & m.MEDICAL:
+    if len(page.low(i)) > 1 or info.shape not in "lCM" or len(info.low) < 3:
         return False
-    if info.common >= 11 and info.last < 9:
+    if info.medical or info.marks & m.MEDICAL or (info.common >= 11 and info.last < 9):
         return False
     end = word_end(page, j)
     while page.together(j, end) and page.marks(end) & (m.SUFFIX | m.ROLE) and end < j + 6:
         end += 1
-    return ends_line(page, page.skip_dot(end))
-
-
-def ends_line(page: Page, j: int) -> bool:
-    """Return True when token j stands on another line than the one before it, or there is none."""
-    return j >= page.size or page.lines[j] != page.lines[j - 1]
+    return page.ends_line(page.skip_dot(end))
 
 
 @detector("surname and initial", m.SHORT)
 def find_surname_and_initial(page: Page, j: int) -> Iterator[Candidate]:
     """Find a surname, a comma and an initial that end a field: (LARKIN, E), Moss, J.R."""
     i = j - 2
-    if page.low(j - 1) != "," or page.infos[j].shape != "I" or not page.together(i, j):
+    info = page.near(j, i)
+    if info is None or page.low(j - 1) != "," or page.infos[j].shape != "I":
         return
-    info = page.infos[i]
-    if (
-        info.shape not in "UCM"
-        or len(info.low) < 3
-        or not page.joined(i)
-        or page.gap(i + 1) > 1
-        or info.marks & (m.STOP | m.MONTH | m.WEEKDAY | m.MEDICAL | m.DRUG | m.STATE | m.HEAD)
-    ):
+    if info.shape not in "UCM" or len(info.low) < 3 or info.marks & NO_SURNAME:
         return
     end = page.skip_dot(j + 1)
-    if page.low(j) + page.low(end) in CUES.unmeant:
+    unmeant = page.low(j) + page.low(end) in CUES.unmeant
+    if unmeant or not page.joined(i) or page.gap(i + 1) > 1:
         return
     if end < page.size and page.infos[end].shape == "I" and page.together(j, end):
         end = page.skip_dot(end + 1)
@@ -149,7 +137,7 @@ def follows_bed(page: Page, i: int) -> bool:
     """Return True for a word after the number of a bed with which the line begins: BED 4 BROWN, J."""
     if i < 2 or not page.together(i - 2, i) or page.infos[i - 1].shape != "d":
         return False
-    return page.low(i - 2) in CUES.beds and (i == 2 or page.lines[i - 3] != page.lines[i])
+    return page.low(i - 2) in CUES.beds and page.opens_line(i - 2)
 
 
 @detector("initials with full stops", m.SHORT)
@@ -158,33 +146,64 @@ def find_dotted_initials(page: Page, i: int) -> Iterator[Candidate]:
     if page.infos[i].shape != "I" or page.low(i + 1) != "." or (i and page.joined(i - 1)):
         return
     end, dotted = take_initials(page, i)
-    if not dotted or page.pack.nouns_capital:
-        return
-    after = page.word_at(end)
-    acts = (
-        after is not None
-        and page.together(i, end)
-        and (after.marks & m.ACTS or after.low in (",", "'", "’", ")"))
-    )
-    yield cut(page, i, end, "name", 0.82 if acts else 0.5, "initials")
+    if dotted and not page.pack.nouns_capital:
+        after = page.near(i, end)
+        acts = after and (after.marks & m.ACTS or after.low in (",", "'", "’", ")"))
+        yield cut(page, i, end, "name", 0.82 if acts else 0.5, "initials")
 
 
 def ends_name(page: Page, j: int) -> bool:
     """Return True when after the name at j its line ends, or a number, a degree or a comma follows."""
-    end = word_end(page, j)
-    if not page.together(j, end):
-        return True
-    return page.infos[end].shape == "d" or page.low(end) == "," or bool(page.marks(end) & m.SUFFIX)
+    after = page.near(j, word_end(page, j))
+    return after is None or after.shape == "d" or after.low == "," or bool(after.marks & m.SUFFIX)
 
 
 @detector("initials after a slash", m.SLASH)
 def find_initials_after(page: Page, i: int) -> Iterator[Candidate]:
     """Find initials with full stops after a slash: moss/j.c."""
-    if page.low(i) != "/":
+    if page.low(i) == "/":
+        end, dotted = take_initials(page, i + 1)
+        if dotted and page.together(i, i + 1) and page.joined(i):
+            yield written(page, i + 1, end, 0.85)
+
+
+@detector("initials of a writer", m.SLASH)
+def find_writers(page: Page, i: int) -> Iterator[Candidate]:
+    """Find the initials of whoever wrote or typed, at the end of a line: /yhr, JS/kl."""
+    j = i + 1
+    info = page.near(i, j)
+    if info is None or info.shape not in "lUIC" or not page.joined(i):
         return
-    end, dotted = take_initials(page, i + 1)
-    if dotted and page.together(i, i + 1) and page.joined(i):
-        yield cut(page, i + 1, end, "name", 0.85, "initials of a writer", person=True)
+    led = i > 0 and page.joined(i - 1)
+    if led:
+        opens = page.infos[i - 1].shape == "U" and page.opens_line(i - 1)
+        if not opens or len(page.low(i - 1)) not in (2, 3):
+            return
+    end = j + 1
+    while end < min(page.size, j + 6) and page.joined(end - 1):
+        if page.low(end) != "." and page.infos[end].shape != "I":
+            break
+        end += 1
+    if end < page.size and page.lines[end] == page.lines[j]:
+        return
+    letters = sum(len(page.low(k)) for k in range(j, end) if page.low(k) != ".")
+    strange = not info.common and not info.medical and not info.marks & (m.SUFFIX | m.DOSE)
+    if 2 <= letters <= 4 and strange:
+        yield written(page, i - 1 if led else j, end, 0.82)
+
+
+@detector("typist", m.SLASH)
+def find_typists(page: Page, i: int) -> Iterator[Candidate]:
+    """Find initials of who dictated and who typed at the end of a text: bq/lmr."""
+    if page.low(i) != "/" or i + 2 != page.size or not i:
+        return
+    if not (page.joined(i) and page.joined(i - 1)) or not page.together(i - 1, i + 1):
+        return
+    apart = page.opens_line(i - 1) or page.gap(i - 2) > 1
+    parts = (page.infos[i - 1], page.infos[i + 1])
+    if apart and all(2 <= len(p.low) <= 4 and not p.common and not p.medical for p in parts):
+        yield written(page, i - 1, i, 0.82, "typist")
+        yield written(page, i + 1, i + 2, 0.82, "typist")
 
 
 @detector("initials by", m.SIGNS)
@@ -196,30 +215,28 @@ def find_initials_by(page: Page, i: int) -> Iterator[Candidate]:
         yield from initials_of_writer(page, i)
     end, dotted = take_initials(page, i + 1)
     if end > i + 1 and (page.low(i) not in ("by", "per") or dotted or is_signed_by(page, i, end)):
-        yield cut(
-            page, i + 1, end, "name", 0.82 if dotted else 0.5, "initials of a writer", person=True
-        )
+        yield written(page, i + 1, end, 0.82 if dotted else 0.5)
 
 
 def initials_of_writer(page: Page, i: int) -> Iterator[Candidate]:
     """Yield two or three letters after typed or dictated, be they small or a medical abbreviation: typed 15/01/24 mw."""
     j = i + 1
-    while (
-        page.together(i, j) and j < i + 8 and (page.infos[j].shape == "d" or page.low(j) in ":./-")
-    ):
+    while page.together(i, j) and j < i + 8:
+        if page.infos[j].shape != "d" and page.low(j) not in ":./-":
+            break
         j += 1
-    info = page.word_at(j)
-    if info is None or not page.together(i, j) or info.shape not in "lU" or page.joined(j - 1):
+    info = page.near(i, j)
+    if info is None or info.shape not in "lU" or page.joined(j - 1):
         return
     if not 2 <= len(info.low) <= 3 or info.low in CUES.no_initials or info.common >= 13:
         return
     if closes_field(page, j + 1):
-        yield cut(page, j, j + 1, "name", 0.85, "initials of a writer", person=True)
+        yield written(page, j, j + 1, 0.85)
 
 
 def closes_field(page: Page, j: int) -> bool:
     """Return True at the end of a line or column, or before a mark that ends a field."""
-    if ends_line(page, j) or page.starts[j] - page.ends[j - 1] > 1:
+    if page.ends_line(j) or page.apart(j):
         return True
     return page.low(j) in (".", ",", ";", "/", ")", "|")
 
@@ -228,15 +245,10 @@ def is_signed_by(page: Page, i: int, end: int) -> bool:
     """Return True where by and per name who did something: seen by MK, per AB; but not positive by IHC."""
     if page.low(i) == "per":
         return closes_field(page, end)
-    before = page.word_at(i - 1)
-    done = (
-        before is None
-        or not page.together(i - 1, i)
-        or before.marks & (m.SIGNS | m.HEADER | m.MEETS)
-    )
-    return bool(done) or (
-        closes_field(page, end) and before is not None and before.low.endswith("ed")
-    )
+    before = page.near(i, i - 1)
+    if before is None or before.marks & (m.SIGNS | m.HEADER | m.MEETS):
+        return True
+    return closes_field(page, end) and before.low.endswith("ed")
 
 
 def take_initials(page: Page, i: int, *, anything: bool = False) -> tuple[int, bool]:
@@ -248,33 +260,26 @@ def take_initials(page: Page, i: int, *, anything: bool = False) -> tuple[int, b
     while (
         j + 1 < page.size
         and j - i < 8
-        and len(page.low(j)) == 1
-        and page.infos[j].shape in "Il"
-        and page.low(j + 1) == "."
-        and page.joined(j)
-        and (j == i or page.starts[j] - page.ends[j - 1] < 2)
+        and is_dotted_letter(page, j)
+        and (j == i or not page.apart(j))
     ):
         j += 2
-    if 4 <= j - i <= 8 and not (
-        j < page.size and page.joined(j - 1) and page.infos[j].shape in "lCUM"
-    ):
+    runs_on = j < page.size and page.joined(j - 1) and page.infos[j].shape in "lCUM"
+    if 4 <= j - i <= 8 and not runs_on:
         return (i, False) if page.low(i) + page.low(i + 2) in CUES.unmeant else (j, True)
     info = page.word_at(i)
-    if (
-        info is None
-        or info.shape != "U"
-        or not 2 <= len(info.low) <= 3
-        or info.common >= 10
-        or (info.marks & m.MEDICAL and not anything)
-        or info.marks & (m.SUFFIX | m.DOSE | m.HEAD | m.STATE | m.NUMBER | m.WARD | m.STOP)
-        or (i + 1 < page.size and page.joined(i) and page.low(i + 1) not in ("/", ":", "."))
-    ):
+    if info is None or info.shape != "U" or not 2 <= len(info.low) <= 3 or info.common >= 10:
         return i, False
-    return i + 1, False
+    if info.marks & (MEANT if anything else MEANT | m.MEDICAL):
+        return i, False
+    joined = i + 1 < page.size and page.joined(i) and page.low(i + 1) not in ("/", ":", ".")
+    return (i, False) if joined else (i + 1, False)
 
 
-AFTER_INITIALS = frozenset((".", ",", ")", ":", "'", "’"))
-UNLIKE = m.MEDICAL | m.SUFFIX | m.DOSE | m.HEAD | m.STATE | m.NUMBER | m.WARD | m.STOP | m.TITLE
+def is_dotted_letter(page: Page, j: int) -> bool:
+    """Return True for one letter with a full stop."""
+    info = page.infos[j]
+    return len(info.low) == 1 and info.shape in "Il" and page.low(j + 1) == "." and page.joined(j)
 
 
 @detector("initials of a doer", m.UPPER)
@@ -289,18 +294,14 @@ def find_acting_initials(page: Page, i: int) -> Iterator[Candidate]:
         return
     evidence = max(initials_before(page, i), initials_after(page, i))
     if evidence:
-        yield cut(page, i, i + 1, "name", evidence, "initials", person=True)
+        yield written(page, i, i + 1, evidence, "initials")
 
 
 def is_graded_doctor(page: Page, i: int) -> bool:
     """Return True after the grade of a doctor: F2 KP."""
     k = i - 1
-    return (
-        k > 0
-        and page.infos[k].shape == "d"
-        and page.low(k - 1) in CUES.graded
-        and page.joined(k - 1)
-    )
+    graded = k > 0 and page.infos[k].shape == "d" and page.low(k - 1) in CUES.graded
+    return graded and page.joined(k - 1)
 
 
 def initials_before(page: Page, i: int) -> float:
@@ -308,58 +309,54 @@ def initials_before(page: Page, i: int) -> float:
     k = i - 1
     if not page.together(k, i):
         return 0.0
-    if page.low(k) in CUES.roles and page.gap(k) == 1:
-        signed = page.low(k) not in ("by", "per") or is_signed_by(page, k, i + 1)
+    before = page.low(k)
+    if before in CUES.roles and page.gap(k) == 1:
+        signed = before not in ("by", "per") or is_signed_by(page, k, i + 1)
         return 0.82 if signed else 0.0
     if is_graded_doctor(page, i):
         return 0.82
     last = page.skip_dot(i + 1)
-    if not ends_line(page, last):
+    if not page.ends_line(last):
         return initials_with_role(page, i)
-    if page.low(k) in (".", "!", "?"):
+    if before in (".", "!", "?"):
         return 0.6 if last == i + 1 else 0.0
-    if page.low(k) in ("-", "–", "—"):
+    if before in ("-", "–", "—"):
         return 0.82 if last >= page.size and not page.joined(k) else 0.7
-    if page.low(k) != "/" or not page.together(k - 1, k):
+    if before != "/" or not page.together(k - 1, k):
         return 0.0
-    spaced = not page.joined(k) and (page.low(k - 1) == "." or page.infos[k - 1].shape == "U")
-    return 0.6 if spaced or (page.infos[k - 1].shape in "CUM" and len(page.low(k - 1)) > 3) else 0.0
+    shape = page.infos[k - 1].shape
+    spaced = not page.joined(k) and (page.low(k - 1) == "." or shape == "U")
+    return 0.6 if spaced or (shape in "CUM" and len(page.low(k - 1)) > 3) else 0.0
 
 
 def initials_with_role(page: Page, i: int) -> float:
     """Return how much a role after initials that end a line says: KDH (resident), TW physio."""
-    j = i + 2 if page.low(i + 1) == "(" else i + 1
-    if (
-        not page.together(i, j)
-        or not page.infos[j].marks & (m.ROLE | m.SUFFIX)
-        or page.low(j) == "pt"
-    ):
+    bracket = page.low(i + 1) == "("
+    j = i + 2 if bracket else i + 1
+    role = page.near(i, j)
+    if role is None or not role.marks & (m.ROLE | m.SUFFIX) or role.low == "pt":
         return 0.0
-    end = j + 2 if page.low(i + 1) == "(" else j + 1
     opens = page.low(i - 1) in (".", "/", "-", "–", ",", ";")
-    return 0.82 if ends_line(page, page.skip_dot(end)) and opens else 0.0
+    return 0.82 if page.ends_line(page.skip_dot(j + 1 + bracket)) and opens else 0.0
 
 
 def initials_after(page: Page, i: int) -> float:
     """Return how much what stands after token i says that it is somebody's initials."""
     if not page.together(i, i + 1):
         return 0.0
-    if page.gap(i) > 1 and (i == 0 or page.lines[i - 1] != page.lines[i]):
+    if page.gap(i) > 1 and page.opens_line(i):
         return 0.5
-    after = page.low(i + 1)
+    after, other = page.low(i + 1), page.near(i, i + 2)
     opens = page.starts_sentence(i) or page.low(i - 1) in (",", "/")
-    if after == "/" and page.gap(i) == 1 and opens and page.together(i, i + 2):
-        other = page.infos[i + 2]
-        return (
-            0.6 if other.shape == "I" or (other.shape == "U" and not other.marks & UNLIKE) else 0.0
-        )
-    if after == "to" and opens and page.together(i, i + 2):
-        verb = page.infos[i + 2]
-        return 0.82 if verb.shape == "l" and verb.common and not verb.marks & m.STOP else 0.0
-    if after in ("is", "was") and any(
-        page.infos[k].shape == "d" for k in (i + 2, i + 3) if page.together(i, k)
-    ):
-        return 0.7
-    if after in ("'", "’") and page.low(i + 2) == "s":
+    if after == "/" and page.gap(i) == 1 and opens and other is not None:
+        lettered = other.shape == "U" and not other.marks & UNLIKE
+        return 0.6 if other.shape == "I" or lettered else 0.0
+    if after == "to" and opens and other is not None:
+        return 0.82 if other.shape == "l" and other.common and not other.marks & m.STOP else 0.0
+    if after in ("is", "was"):
+        near = (page.near(i, k) for k in (i + 2, i + 3))
+        if any(w is not None and w.shape == "d" for w in near):
+            return 0.7
+    if page.possessive(i + 1):
         return 0.7 if page.marks(i + 3) & m.RELATION else 0.0
     return 0.5 if after in CUES.does and page.infos[i + 1].shape == "l" else 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tacit.text.detect.names.header_field import initials
 from tacit.text.detect.registry import Candidate, cut, detector
@@ -31,14 +31,8 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
         if page.plain_case(i) and info.index >= 6 and not info.medical:
             sure = not info.common and not info.marks & (m.PLACE | m.EPONYM)
             if info.first >= 11:
-                yield cut(
-                    page,
-                    i,
-                    i + 1,
-                    "name",
-                    0.82 if sure and info.first >= 10 else 0.55 if info.index >= 10 else 0.4,
-                    "list first name",
-                )
+                lists = 0.82 if sure else 0.55 if info.index >= 10 else 0.4
+                yield cut(page, i, i + 1, "name", lists, "list first name")
             if info.last >= 11:
                 yield cut(page, i, i + 1, "name", 0.55 if sure else 0.25, "list surname")
         return
@@ -49,12 +43,8 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
             yield cut(page, i, i + 1, "name", 0.5, "list first name")
         return
     weak = info.common > 0 and (page.starts_sentence(i) or info.index < 6)
-    if (
-        weak
-        and info.first >= 16
-        and info.index >= 5
-        and page.low(i + 1) not in ("the", "a", "this", "to", "an", "his", "her")
-    ):
+    telling = page.low(i + 1) not in ("the", "a", "this", "to", "an", "his", "her")
+    if weak and info.first >= 16 and info.index >= 5 and telling:
         weak = False
     place = bool(info.marks & (m.PLACE | m.EPONYM | m.STATE))
     if info.first >= 8:
@@ -77,13 +67,16 @@ def leads_name(page: Page, i: int) -> bool:
     after = page.infos[i + 1]
     if page.gap(i) != 1:
         return False
-    return (
-        after.shape == "C"
-        if page.capital(i)
-        else after.shape == "l" and (after.index >= 4 or after.first >= 9)
-    )
+    if page.capital(i):
+        return after.shape == "C"
+    return after.shape == "l" and (after.index >= 4 or after.first >= 9)
 
 
+#: Marks of words that are no surname, be it an odd one.
+NO_ODD_NAME = m.any_of(
+    "stop weekday title hospital company club street header number born",
+)
+NO_SURNAME = m.STOP | m.MONTH | m.WEEKDAY | m.HEADER | m.HOSPITAL | m.CLUB | m.HEAD
 #: What stands before a first name that ends a text as its signature.
 SIGNED_AFTER = frozenset((".", "!", "?", ")", "thanks", "ta", "cheers", "x", "xx", "-", "–", "—"))
 #: Marks of words that have a capital letter for other reasons than being a name.
@@ -106,38 +99,28 @@ def is_lone(page: Page, i: int) -> bool:
         return True
     if after.shape in "CUMId" or after.low in "-/:" or after.marks & (m.HEAD | m.DOSE):
         return False
-    return not (
-        after.shape == "l" and after.common and not after.marks & (m.STOP | m.ACTS | m.PREPOSITION)
-    )
+    noun = after.shape == "l" and after.common
+    return not noun or bool(after.marks & (m.STOP | m.ACTS | m.PREPOSITION))
 
 
 @detector("first and last name", m.NAMED)
-def find_full_names(page: Page, i: int) -> Iterable[Candidate]:
+def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a first name followed by a name: capitalised, or in a text without capitals a listed surname."""
-    return full_names(page, i) if page.infos[i].first >= 6 else ()
-
-
-def full_names(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the name that begins with the first name at token i."""
+    if page.infos[i].first < 6:
+        return
     info = page.infos[i]
     if i and page.joined(i - 1) and page.low(i - 1) in "-'’":
         return
     if page.capital(i):
-        if (info.marks & BARRED and (info.index < 7 or leads_name(page, i))) or (
-            info.common and info.index < 2
-        ):
+        barred = info.marks & BARRED and (info.index < 7 or leads_name(page, i))
+        if barred or (info.common and info.index < 2):
             return
         j = word_end(page, i)
         while j < page.size and j - i < 12 and is_initial(page, j, False):
             j = page.skip_dot(j + 1)
-        if (
-            not page.together(i, j)
-            or not (
-                page.capital(j)
-                and (could_be_name(page, j, info.index >= 5) or odd_surname(page, i, j))
-            )
-            or not next_to(page, j)
-        ):
+        if not page.together(i, j) or not page.capital(j) or not next_to(page, j):
+            return
+        if not (could_be_name(page, j, info.index >= 5) or odd_surname(page, i, j)):
             return
         end = take_name(page, i, cued=False)
         if end <= j:
@@ -151,29 +134,19 @@ def full_names(page: Page, i: int) -> Iterator[Candidate]:
         if page.marks(j) & m.PLACE and not page.marks(j) & m.LAST:
             strength = 0.5
         yield cut(page, i, end, "name", strength, "first and last name")
-    elif (
-        page.plain_case(i)
-        and info.first >= 7
-        and info.index >= (4 if info.first >= 10 else 7)
-        and not info.marks & BARRED
-    ):
+    elif page.plain_case(i) and info.first >= 7 and not info.marks & BARRED:
+        if info.index < (4 if info.first >= 10 else 7):
+            return
         j = i + 1
         while j < page.size and j - i < 8 and len(page.low(j)) == 1 and page.infos[j].shape in "lI":
             j = page.skip_dot(j + 1)
-        if (
-            page.together(i, j)
-            and page.infos[j].shape in "lU"
-            and next_to(page, j)
-            and plain_surname(page, j, info.first >= 13 and (not info.common or is_cued(page, i)))
-        ):
-            yield cut(
-                page,
-                i,
-                word_end(page, j),
-                "name",
-                0.85 if info.index >= 6 else 0.7,
-                "first and last name",
-            )
+        sure = info.first >= 13 and (not info.common or is_cued(page, i))
+        surname = page.near(i, j)
+        if surname is None or surname.shape not in "lU" or not next_to(page, j):
+            return
+        if plain_surname(page, j, sure):
+            whole = 0.85 if info.index >= 6 else 0.7
+            yield cut(page, i, word_end(page, j), "name", whole, "first and last name")
 
 
 def is_cued(page: Page, i: int) -> bool:
@@ -186,22 +159,9 @@ def odd_surname(page: Page, i: int, j: int) -> bool:
     info, other = page.infos[i], page.infos[j]
     if info.first < 11 or info.common or info.marks & (m.PLACE | m.STATE) or other.shape != "C":
         return False
-    barred = (
-        m.STOP
-        | m.MONTH
-        | m.WEEKDAY
-        | m.TITLE
-        | m.HOSPITAL
-        | m.COMPANY
-        | m.CLUB
-        | m.STREET
-        | m.HEADER
-        | m.NUMBER
-        | m.BORN
-    )
     if other.marks & m.MONTH and page.low(j + 1).isdecimal():
         return False
-    return not other.marks & (barred & ~m.MONTH) and not page.marks(j + 1) & m.HEAD
+    return not other.marks & NO_ODD_NAME and not page.marks(j + 1) & m.HEAD
 
 
 def plain_surname(page: Page, j: int, sure: bool) -> bool:
@@ -221,15 +181,10 @@ def next_to(page: Page, j: int) -> bool:
 
 
 @detector("last, first", m.NAMED)
-def find_reversed_names(page: Page, i: int) -> Iterable[Candidate]:
+def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a surname, a comma, a first name: Townsend, Virginia A."""
     if i + 2 >= page.size or page.words[i + 1] != ",":
-        return ()
-    return reversed_names(page, i)
-
-
-def reversed_names(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the name around the comma after token i."""
+        return
     if not page.together(i, i + 2):
         return
     info, other = page.infos[i], page.infos[i + 2]
@@ -241,13 +196,10 @@ def reversed_names(page: Page, i: int) -> Iterator[Candidate]:
         end = max(i + 3, take_name(page, i + 2, cued=True, most=2))
         yield cut(page, start, end, "name", 0.85, "last, first")
         return
-    if (
-        other.first < 7
-        or info.last < 8
-        or (other.index < 4 and other.first < 10)
-        or (other.marks & BARRED and not (other.first >= 9 and is_sexed(page, i + 3)))
-        or info.marks & BARRED
-    ):
+    first_name = other.first >= 7 and (other.index >= 4 or other.first >= 10)
+    if not first_name or info.last < 8 or info.marks & BARRED:
+        return
+    if other.marks & BARRED and not (other.first >= 9 and is_sexed(page, i + 3)):
         return
     telling = (page.capital(i) and page.capital(i + 2)) or page.plain_case(i)
     if not telling or (page.plain_case(i) and info.index < 5):
@@ -256,14 +208,8 @@ def reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     end = i + 3
     if end < page.size and is_initial(page, end, False) and page.together(i, end):
         end = page.skip_dot(end + 1)
-    yield cut(
-        page,
-        i,
-        end,
-        "name",
-        0.82 if starts or info.shape == "U" or page.starts[i] - page.ends[i - 1] > 1 else 0.55,
-        "last, first",
-    )
+    sure = starts or info.shape == "U" or page.apart(i)
+    yield cut(page, i, end, "name", 0.82 if sure else 0.55, "last, first")
 
 
 #: What stands before the first name of a list.
@@ -319,10 +265,7 @@ def is_reversed_pair(page: Page, i: int) -> bool:
         return False
     if page.gap(i + 1) != 1 or other.marks & (BARRED | m.STATE | m.PLACE | m.MEDICAL | m.DRUG):
         return False
-    if (
-        info.marks & (m.STOP | m.MONTH | m.WEEKDAY | m.HEADER | m.HOSPITAL | m.CLUB | m.HEAD)
-        or info.medical
-    ):
+    if info.marks & NO_SURNAME or info.medical:
         return False
     if not (info.last >= 10 or surname_start(page, i) < i):
         return False
@@ -372,21 +315,15 @@ def find_initialled_names(page: Page, i: int) -> Iterator[Candidate]:
     info = page.infos[j]
     if not page.joined(i) or info.low in CUES.genera_ends:
         return
-    if (page.low(i - 1) in (":", ";") or page.low(i - 1) in ("by", "per")) and not (
-        info.marks & (m.STOP | m.HEAD | m.DOSE) or (info.marks & m.MEDICAL and info.last < 8)
-    ):
+    thing = info.marks & (m.STOP | m.HEAD | m.DOSE) or (info.marks & m.MEDICAL and info.last < 8)
+    if page.low(i - 1) in (":", ";", "by", "per") and not thing:
         yield cut(page, i, word_end(page, j), "name", 0.87, "initial and surname", person=True)
         return
     if info.marks & (BARRED | m.MEDICAL) or (info.common and info.index < 4):
         return
-    yield cut(
-        page,
-        i,
-        word_end(page, j),
-        "name",
-        0.87 if info.last >= 8 and info.index >= 3 else 0.6,
-        "initial and surname",
-    )
+    sure = info.last >= 8 and info.index >= 3
+    end = word_end(page, j)
+    yield cut(page, i, end, "name", 0.87 if sure else 0.6, "initial and surname")
 
 
 @detector("surname by its sound", m.STRANGE)
@@ -422,9 +359,8 @@ def is_told(page: Page, i: int) -> bool:
         return True
     if after.shape in "CUMd" or after.low in ("-", "®", "™"):
         return False
-    return after.shape == "p" or bool(
-        after.marks & (m.STOP | m.ACTS | m.PREPOSITION | m.RELATION | m.PHONE | m.AGE)
-    )
+    small = m.STOP | m.ACTS | m.PREPOSITION | m.RELATION | m.PHONE | m.AGE
+    return after.shape == "p" or bool(after.marks & small)
 
 
 @detector("SURNAME First", m.UPPER)
@@ -440,24 +376,14 @@ def find_upper_surnames(page: Page, i: int) -> Iterator[Candidate]:
     if not page.together(i, j) or page.starts[j] - page.ends[j - 1] > 1:
         return
     other = page.infos[j]
-    if (
-        other.shape != "C"
-        or other.first < 7
-        or other.common
-        or info.medical
-        or info.marks & m.HEADER
-    ):
+    if other.shape != "C" or other.first < 7 or other.common:
+        return
+    if info.medical or info.marks & m.HEADER:
         return
     if info.marks & BARRED and info.index < 3:
         return
-    yield cut(
-        page,
-        i,
-        word_end(page, j),
-        "name",
-        0.85 if info.last >= 8 or not info.common else 0.6,
-        "SURNAME First",
-    )
+    sure = 0.85 if info.last >= 8 or not info.common else 0.6
+    yield cut(page, i, word_end(page, j), "name", sure, "SURNAME First")
 
 
 #: Tokens of a line that is too long to be a name and a degree.
@@ -472,16 +398,12 @@ def find_lines(page: Page, i: int) -> Iterator[Candidate]:
     info = page.infos[i]
     if info.shape == "I" and page.low(i + 1) == "." and page.joined(i):
         yield from initials(page, i)
-    if (
-        info.shape not in "CUM"
-        or info.medical
-        or info.marks & (m.STOP | m.MEDICAL | m.HEAD | m.HOSPITAL)
-    ):
+    barred = m.STOP | m.MEDICAL | m.HEAD | m.HOSPITAL
+    if info.shape not in "CUM" or info.medical or info.marks & barred:
         return
     end = take_name(page, i, cued=True, most=3)
-    if end <= i + 1 or (
-        end < page.size and page.lines[end] == page.lines[i] and not page.marks(end) & m.SUFFIX
-    ):
+    ends = end >= page.size or page.lines[end] != page.lines[i]
+    if end <= i + 1 or not (ends or page.marks(end) & m.SUFFIX):
         return
     parts = [w for w in page.infos[i:end] if w.shape in "CUM"]
     listed = any((w.last >= 12 and w.index >= 7) or (w.first >= 9 and w.index >= 5) for w in parts)
@@ -490,22 +412,16 @@ def find_lines(page: Page, i: int) -> Iterator[Candidate]:
 
 
 @detector("word before a surname", m.NAMED)
-def find_word_before(page: Page, i: int) -> Iterable[Candidate]:
+def find_word_before(page: Page, i: int) -> Iterator[Candidate]:
     """Find a capitalised word that can be a first name before a word that is a surname only: Bee Garcia."""
-    return word_before(page, i) if page.infos[i].last >= 13 else ()
-
-
-def word_before(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the first name before the surname at token i, with it."""
+    if page.infos[i].last < 13:
+        return
     info = page.infos[i]
     if info.index < 10 or info.shape != "C" or info.marks & (m.PLACE | m.EPONYM):
         return
     if not page.together(i - 1, i) or page.gap(i - 1) != 1 or page.pack.nouns_capital:
         return
     before = page.infos[i - 1]
-    if (
-        before.shape == "C"
-        and before.first >= 6
-        and not before.marks & (m.STOP | m.TITLE | m.MONTH | m.MEDICAL)
-    ):
+    barred = m.STOP | m.TITLE | m.MONTH | m.MEDICAL
+    if before.shape == "C" and before.first >= 6 and not before.marks & barred:
         yield cut(page, i - 1, i + 1, "name", 0.8, "word before a surname")

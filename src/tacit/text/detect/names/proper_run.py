@@ -6,7 +6,7 @@ medicine, titles and headings do not explain are the name of a firm, a home, a c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.reading import marks as m
@@ -30,16 +30,13 @@ STRANGE_RUN, ORDINARY_RUN = 0.5, 0.35
 
 
 @detector("proper run", m.CAPITAL, ("en",))
-def find_runs(page: Page, i: int) -> Iterable[Candidate]:
+def find_runs(page: Page, i: int) -> Iterator[Candidate]:
     """Two or more capitalised words in a line that also holds small ones."""
     info = page.infos[i]
     if info.marks & NOT_PART or info.shape not in "CM" or i in page.known or page.plain_case(i):
-        return ()
-    return () if continues(page, i) else read_run(page, i)
-
-
-def read_run(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the run of capitalised words that begins at token i."""
+        return
+    if continues(page, i):
+        return
     end, words = reach(page, i)
     if words < 2 or not stands_in_prose(page, i, end):
         return
@@ -60,12 +57,7 @@ def is_part(page: Page, i: int, barred: int = NOT_PART) -> bool:
 
 def continues(page: Page, i: int) -> bool:
     """Return True when the word before belongs to the same name."""
-    return (
-        i > 0
-        and page.lines[i] == page.lines[i - 1]
-        and page.gap(i - 1) == 1
-        and is_part(page, i - 1)
-    )
+    return page.together(i - 1, i) and page.gap(i - 1) == 1 and is_part(page, i - 1)
 
 
 def reach(page: Page, i: int) -> tuple[int, int]:

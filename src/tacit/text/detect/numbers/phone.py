@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tacit.text.dates import NUMERIC
 from tacit.text.detect.registry import Candidate, detector
@@ -54,30 +54,17 @@ PAGER = m.mark("pager")
 
 
 @detector("phone", m.DIGIT)
-def find_phones(page: Page, i: int) -> Iterable[Candidate]:
+def find_phones(page: Page, i: int) -> Iterator[Candidate]:
     """Digits grouped as national and international numbers are."""
     word = page.words[i]
-    if (
-        len(word) < 3
-        and word[0] not in "01"
-        and page.low(i - 1) not in "(+"
-        and not near_cue(page, i)
-    ):
-        return ()
-    return read_phone(page, i)
-
-
-def read_phone(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the telephone number whose first digits are token i."""
+    small = len(word) < 3 and word[0] not in "01"
+    if small and page.low(i - 1) not in "(+" and not near_cue(page, i):
+        return
     text, start = page.text, page.starts[i]
     if i and page.joined(i - 1):
         before = page.infos[i - 1]
-        if before.shape != "p" or (
-            before.low in "/.-#$£€"
-            and i > 1
-            and page.joined(i - 2)
-            and page.infos[i - 2].shape != "p"
-        ):
+        marked = before.low in "/.-#$£€" and i > 1 and page.joined(i - 2)
+        if before.shape != "p" or (marked and page.infos[i - 2].shape != "p"):
             return
         if before.low in "(+":
             start -= 1
@@ -104,7 +91,9 @@ def read_phone(page: Page, i: int) -> Iterator[Candidate]:
             if pattern is LOCAL and UNITS.match(text, found.end()):
                 continue
             if pattern is LOCAL and found[0][3] == " " and not cue:
-                evidence = 0.82 if spoken_before(page, i) else 0.6
+                # Our number is ..., again that's 555 0149.
+                near = (k for k in range(i - REACH, i) if page.together(k, i))
+                evidence = 0.82 if any(page.marks(k) & m.PHONE for k in near) else 0.6
             yield Candidate(found.start(), found.end(), "phone", 0.97 if cue else evidence, "phone")
             return
     yield from after_cue(page, i, start)
@@ -116,23 +105,15 @@ def after_cue(page: Page, i: int, start: int) -> Iterator[Candidate]:
         return
     found = AFTER_CUE.match(page.text, start)
     digits = sum(c.isdigit() for c in found[0]) if found else 0
-    if (
-        found
-        and 4 <= digits <= 15
-        and not UNITS.match(page.text, found.end())
-        and not looks_like_year(found[0])
-    ):
+    if not found or UNITS.match(page.text, found.end()) or looks_like_year(found[0]):
+        return
+    if 4 <= digits <= 15:
         yield Candidate(found.start(), found.end(), "phone", 0.93, "phone")
 
 
 def looks_like_year(text: str) -> bool:
     """Return True for four digits that are a year of a lifetime."""
     return len(text) == 4 and text.isdecimal() and 1900 <= int(text) <= 2035
-
-
-def spoken_before(page: Page, i: int) -> bool:
-    """Return True when a word of telephones stands earlier in the line: our number is ..., again that's 555 0149."""
-    return any(page.marks(k) & m.PHONE and page.together(k, i) for k in range(max(0, i - REACH), i))
 
 
 def has_cue(page: Page, i: int) -> bool:
@@ -166,21 +147,20 @@ def find_extensions(page: Page, i: int) -> Iterator[Candidate]:
     j = i + 1
     while page.low(j) in CUES.filled and j < i + 5:
         j += 1
-    if (
-        page.together(i, j)
-        and page.infos[j].shape == "d"
-        and 3 <= page.ends[j] - page.starts[j] <= 7
-        and not UNITS.match(page.text, page.ends[j])
-    ):
+    info = page.near(i, j)
+    if info is None or info.shape != "d" or UNITS.match(page.text, page.ends[j]):
+        return
+    if 3 <= page.ends[j] - page.starts[j] <= 7:
         if page.low(i) == "x" and (not page.joined(i) or page.ends[j] - page.starts[j] < 4):
             return
         yield Candidate(page.starts[j], page.ends[j], "phone", 0.92, "extension")
         # ext 4471 or 4472
         k = j + 2
+        other, more = page.near(j, k), page.low(j + 1) in ("/", "or", ",", "&", "and")
         if (
-            page.low(j + 1) in ("/", "or", ",", "&", "and")
-            and page.together(j, k)
-            and page.infos[k].shape == "d"
+            more
+            and other is not None
+            and other.shape == "d"
             and len(page.words[k]) == len(page.words[j])
         ):
             yield Candidate(page.starts[k], page.ends[k], "phone", 0.85, "extension")
@@ -190,9 +170,8 @@ def goes_on(page: Page, j: int) -> bool:
     """Return True when letters or digits follow a number without a space, perhaps after a mark: 11:07, 1107h."""
     if not page.joined(j):
         return False
-    return page.infos[j + 1].shape != "p" or (
-        page.joined(j + 1) and page.infos[j + 2].shape != "p" and page.low(j + 1) not in ",)"
-    )
+    marked = page.joined(j + 1) and page.infos[j + 2].shape != "p" and page.low(j + 1) not in ",)"
+    return marked or page.infos[j + 1].shape != "p"
 
 
 def find_called(page: Page, i: int) -> Iterator[Candidate]:

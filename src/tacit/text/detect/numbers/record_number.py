@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.reading import marks as m
@@ -58,11 +58,8 @@ def find_record_numbers(page: Page, i: int) -> Iterator[Candidate]:
     sign = False
     j = i + 1
     while j < page.size and j < i + 7 and (page.low(j) in CUES.fillers or page.marks(j) & m.NUMBER):
-        sign = (
-            sign
-            or page.low(j) in "#:°º"
-            or page.low(j) in ("no", "number", "nr", "num", "id", "code")
-        )
+        low = page.low(j)
+        sign = sign or low in "#:°º" or low in ("no", "number", "nr", "num", "id", "code")
         if starts_code(page, j):
             break
         j += 1
@@ -119,9 +116,8 @@ def compound_number(page: Page, j: int, weak: bool) -> Iterator[Candidate]:
 def find_labelled_numbers(page: Page, i: int) -> Iterator[Candidate]:
     """Find a number after a word that may be its label: participant SD-118, bib T-408, s/n 77-104, log 0417 of 22/9."""
     low = page.low(i)
-    if low in ("n", "c") and not (
-        page.low(i - 1) == "/" and page.low(i - 2) == ("s" if low == "n" else "a")
-    ):
+    parted = page.low(i - 1) == "/" and page.low(i - 2) == ("s" if low == "n" else "a")
+    if low in ("n", "c") and not parted:
         return
     if low == "last" and page.low(i + 1) not in ("4", "four"):
         return
@@ -196,17 +192,12 @@ def starts_code(page: Page, j: int) -> bool:
     """Return True when letters at j belong to the code: Chart CH 22-417-88."""
     if page.low(j) in ("id", "no", "is", "mrn", "ssn", "number", "nr"):
         return False
-    return (
-        page.infos[j].shape == "U"
-        and j + 1 < page.size
-        and page.infos[j + 1].shape == "d"
-        and page.gap(j) <= 1
-    ) or (
-        page.infos[j].shape == "U"
-        and page.low(j + 1) in ("-", "/")
-        and page.joined(j)
-        and page.joined(j + 1)
-    )
+    info = page.infos[j]
+    if info.shape != "U":
+        return False
+    if j + 1 < page.size and page.infos[j + 1].shape == "d" and page.gap(j) <= 1:
+        return True
+    return page.low(j + 1) in ("-", "/") and page.joined(j) and page.joined(j + 1)
 
 
 def trim(text: str) -> str:
@@ -218,20 +209,14 @@ def trim(text: str) -> str:
 
 
 @detector("code", m.UPPER | m.SHORT)
-def find_codes(page: Page, i: int) -> Iterable[Candidate]:
+def find_codes(page: Page, i: int) -> Iterator[Candidate]:
     """Capital letters with digits, without a cue: QL-88-40417, a licence plate."""
-    return read_code(page, i) if page.marks(i + 1) & (m.DIGIT | m.SLASH) else ()
-
-
-def read_code(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the code that begins with the letters of token i."""
+    if not page.marks(i + 1) & (m.DIGIT | m.SLASH):
+        return
     info = page.infos[i]
-    if (
-        info.shape not in "UI"
-        or i + 1 >= page.size
-        or (not page.joined(i) and info.shape == "I")
-        or info.marks & m.MONTH
-    ):
+    if info.shape not in "UI" or i + 1 >= page.size or info.marks & m.MONTH:
+        return
+    if not page.joined(i) and info.shape == "I":
         return
     if i and page.joined(i - 1) and page.infos[i - 1].low not in "(:#\"'":
         return
@@ -276,30 +261,20 @@ def is_shared(page: Page, i: int) -> bool:
 
 
 @detector("long number", m.DIGIT)
-def find_long_numbers(page: Page, i: int) -> Iterable[Candidate]:
+def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
     """Find a number too long for a measurement, or five digits after the letters of a degree."""
     end = page.ends[i]
     if end - page.starts[i] < 5 and page.low(i - 1) not in ("#", "("):
         after = page.text[end : end + 2]
         spaced = after[:1] == " " and after[1:].isdecimal()
         if not (spaced or after[:1] in ("-", "/") or after[:1].isupper()):
-            return ()
-    return read_long_number(page, i)
-
-
-def read_long_number(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the number at token i that stands for a record."""
+            return
     start, end = page.starts[i], page.ends[i]
     size = end - start
     text = page.text
-    if (
-        size == 6
-        and i
-        and page.joined(i - 1)
-        and page.infos[i - 1].shape in "lI"
-        and len(page.low(i - 1)) == 1
-        and not (i > 1 and page.joined(i - 2))
-    ):
+    lettered = i and page.joined(i - 1) and page.infos[i - 1].shape in "lI"
+    lettered = lettered and len(page.low(i - 1)) == 1 and not (i > 1 and page.joined(i - 2))
+    if size == 6 and lettered:
         yield cut(page, i - 1, i + 1, "id", 0.85, "code")
         return
     attached = i > 0 and page.joined(i - 1) and page.infos[i - 1].low not in "#(:\"'"
@@ -329,14 +304,12 @@ def read_long_number(page: Page, i: int) -> Iterator[Candidate]:
         return
     if DOSES.match(text, end) or text[end : end + 2] in CUES.decimals:
         return
-    after_name = any(
-        page.marks(k) & m.SUFFIX or (page.low(k) in ("d", "n") and page.low(k - 1) == ".")
-        for k in range(max(0, i - 3), i)
-        if page.together(k, i)
+    near = [k for k in range(max(0, i - 3), i) if page.together(k, i)]
+    after_name = any(page.marks(k) & m.SUFFIX for k in near) or any(
+        page.low(k) in ("d", "n") and page.low(k - 1) == "." for k in near
     )
-    if after_name and (
-        i + 1 >= page.size or page.lines[i + 1] != page.lines[i] or page.low(i + 1) in ".,;"
-    ):
+    closed = page.ends_line(i + 1) or page.low(i + 1) in ".,;"
+    if after_name and closed:
         yield cut(page, i, i + 1, "id", 0.9, "provider number")
     elif is_shared(page, i):
         return
@@ -347,9 +320,8 @@ def read_long_number(page: Page, i: int) -> Iterator[Candidate]:
             stop = found.end()
         yield Candidate(start, stop, "id", 0.85, "long number")
     elif size == 6:
-        framed = page.low(i - 1) == "(" or (
-            i > 0 and page.infos[i - 1].shape == "U" and page.gap(i - 1) == 1
-        )
+        upper = i > 0 and page.infos[i - 1].shape == "U" and page.gap(i - 1) == 1
+        framed = page.low(i - 1) == "(" or upper
         lone = page.low(i + 1) in (")", "") or framed
         lettered = framed and page.infos[i - 1].shape == "U" and len(page.low(i - 1)) <= 3
         begun = i - 1 if lettered and not page.marks(i - 1) & (m.NUMBER | LABEL) else i

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, could_be_name
@@ -25,17 +25,13 @@ def find_states(page: Page, i: int) -> Iterator[Candidate]:
     short = len(info.low) == 2
     if short and info.shape != "U" and not page.lower:
         return
-    doubtful = short and bool(
-        info.marks & (m.SUFFIX | m.STOP | m.MEDICAL | m.PREPOSITION) or page.plain_case(i)
-    )
+    small = info.marks & (m.SUFFIX | m.STOP | m.MEDICAL | m.PREPOSITION)
+    doubtful = short and bool(small or page.plain_case(i))
     j = i + 1
     if page.low(j) in (".", ","):
         j += 1
-    found = (
-        ZIP.match(page.text, page.starts[j])
-        if page.together(i, j) and not page.joined(j - 1)
-        else None
-    )
+    close = page.together(i, j) and not page.joined(j - 1)
+    found = ZIP.match(page.text, page.starts[j]) if close else None
     k = i
     comma = page.low(k - 1) == ","
     if comma:
@@ -54,23 +50,17 @@ def find_states(page: Page, i: int) -> Iterator[Candidate]:
     elif comma and not page.plain_case(i) and (info.shape == "U" if short else page.capital(i)):
         known = is_place(page, start, k)
         degree = info.marks & m.SUFFIX and page.low(start - 1) not in CUES.leads
-        runs_on = (
-            info.marks & (m.STOP | m.PREPOSITION)
-            and page.together(i, i + 1)
-            and page.infos[i + 1].shape != "p"
-        )
+        after = page.near(i, i + 1)
+        small = info.marks & (m.STOP | m.PREPOSITION)
+        runs_on = small and after is not None and after.shape != "p"
         # winter in Ash Palms, AZ
         led = page.low(start - 1) in ("in", "near", "to") and not info.marks & (m.SUFFIX | m.STOP)
         likely = (not doubtful or led) and page.infos[start].first < 8
         if (known and not degree and not runs_on) or likely:
             yield cut(page, start, i + 1, "address", 0.9 if known else 0.82, "town and state")
-    elif (
-        comma
-        and page.plain_case(i)
-        and is_place(page, start, k)
-        and page.infos[start].common < 13
-        and not info.marks & (m.SUFFIX | m.STOP | m.PREPOSITION)
-    ):
+    elif comma and page.plain_case(i) and not info.marks & (m.SUFFIX | m.STOP | m.PREPOSITION):
+        if not is_place(page, start, k) or page.infos[start].common >= 13:
+            return
         yield cut(page, start, i + 1, "address", 0.82, "town and state")
 
 
@@ -82,13 +72,10 @@ def is_titled(page: Page, i: int) -> bool:
 
 def begins_a_name(page: Page, i: int) -> bool:
     """Return True for a state that is a first name before another word of a name: Virginia Townsend."""
-    return (
-        page.infos[i].first >= 8
-        and page.together(i, i + 1)
-        and page.gap(i) == 1
-        and page.infos[i + 1].shape in "CIMU"
-        and could_be_name(page, i + 1, True)
-    )
+    after = page.near(i, i + 1)
+    if page.infos[i].first < 8 or after is None or page.gap(i) != 1:
+        return False
+    return after.shape in "CIMU" and could_be_name(page, i + 1, True)
 
 
 def is_place(page: Page, i: int, j: int) -> bool:
@@ -118,13 +105,10 @@ REGION = m.mark("region")
 def find_regions(page: Page, i: int) -> Iterator[Candidate]:
     """Find a town, a state of Australia and four digits: Wirrabeen NSW 2999."""
     j = i + 1
-    if (
-        page.infos[i].shape != "U"
-        or not page.together(i, j)
-        or page.infos[j].shape != "d"
-        or len(page.words[j]) != 4
-        or page.starts[j] - page.ends[i] != 1
-    ):
+    number = page.near(i, j)
+    if number is None or page.infos[i].shape != "U" or page.starts[j] - page.ends[i] != 1:
+        return
+    if number.shape != "d" or len(page.words[j]) != 4:
         return
     k = i - 1 if page.low(i - 1) == "," else i
     start = back_proper(page, k, 3) if k and page.together(k - 1, i) else k
@@ -135,16 +119,13 @@ def find_regions(page: Page, i: int) -> Iterator[Candidate]:
 
 
 @detector("postcode", m.SHORT)
-def find_postcodes(page: Page, i: int) -> Iterable[Candidate]:
+def find_postcodes(page: Page, i: int) -> Iterator[Candidate]:
     """Find a postcode of letters and digits, with the town before it."""
     pattern = page.pack.postcode
     if pattern is None or not page.marks(i + 1) & (m.FEW | m.SLASH) or not page.joined(i):
-        return ()
-    return read_postcode(page, i, pattern) if page.infos[i].shape in "UI" else ()
-
-
-def read_postcode(page: Page, i: int, pattern: re.Pattern[str]) -> Iterator[Candidate]:
-    """Yield the postcode that begins at token i, and the parts of the address before it."""
+        return
+    if page.infos[i].shape not in "UI":
+        return
     found = pattern.match(page.text, page.starts[i])
     if found:
         start = page.starts[i]
@@ -212,9 +193,8 @@ def find_settlements(page: Page, i: int) -> Iterator[Candidate]:
     if not page.together(i, j) or page.infos[j].shape not in "CM" or page.plain_case(j):
         return
     info = page.infos[j]
-    if info.common >= 12 or info.marks & (
-        m.STOP | m.TITLE | m.HOSPITAL | m.CLUB | m.ROLE | m.MEDICAL
-    ):
+    barred = m.STOP | m.TITLE | m.HOSPITAL | m.CLUB | m.ROLE | m.MEDICAL
+    if info.common >= 12 or info.marks & barred:
         return
     if page.low(i) in ("district", "village", "suburb", "hamlet") and info.common:
         return
@@ -242,11 +222,8 @@ def find_zips(page: Page, i: int) -> Iterator[Candidate]:
 @detector("German postcode", m.FIVE, languages=("de",))
 def find_german_postcodes(page: Page, i: int) -> Iterator[Candidate]:
     """Five digits and a town: 10115 Berlin."""
-    if (
-        page.ends[i] - page.starts[i] != 5
-        or not page.together(i, i + 1)
-        or page.infos[i + 1].shape not in "CM"
-    ):
+    town = page.near(i, i + 1)
+    if town is None or town.shape not in "CM" or page.ends[i] - page.starts[i] != 5:
         return
     if page.marks(i + 1) & (m.STOP | m.HEAD | m.DOSE):
         return
@@ -267,12 +244,7 @@ def find_german_postcodes(page: Page, i: int) -> Iterator[Candidate]:
 def find_places(page: Page, i: int) -> Iterator[Candidate]:
     """Find a town of the list after in, from, near, to, at."""
     info = page.infos[i]
-    if (
-        info.shape not in "CM"
-        or info.marks & BARRED
-        or info.marks & m.STATE
-        or page.marks(i + 1) & m.HEAD
-    ):
+    if info.shape not in "CM" or info.marks & (BARRED | m.STATE) or page.marks(i + 1) & m.HEAD:
         return
     if page.low(i - 1) not in CUES.before_place:
         return
@@ -289,13 +261,6 @@ def find_places(page: Page, i: int) -> Iterator[Candidate]:
             return
 
 
-def with_nation(page: Page, end: int) -> int:
-    """Return the end of a place with the word that its people have for it: Ash Narrows First Nation."""
-    if page.low(end) == "nation" and page.low(end - 1) == "first" and page.together(end - 1, end):
-        return end + 1
-    return end
-
-
 @detector("home", m.LIVES)
 def find_homes(page: Page, i: int) -> Iterator[Candidate]:
     """Lives in, resides at, moved from: the capitalised words after it."""
@@ -307,22 +272,22 @@ def find_homes(page: Page, i: int) -> Iterator[Candidate]:
                 break
         if page.infos[k].shape == "p" and page.low(k) != ":":
             break
-    direct = (
-        page.low(i) in ("lives", "lived", "living", "resides") and page.gap(i) == 1
-        if i + 1 < page.size
-        else False
-    )
+    direct = page.low(i) in ("lives", "lived", "living", "resides")
+    direct = direct and i + 1 < page.size and page.gap(i) == 1
     if j == i + 1 and page.low(i) not in ("from", "near", "outside", "visited") and not direct:
         return
     if page.low(j) in ("the", "a"):
         return
-    if (
-        not page.together(i, j)
-        or page.infos[j].shape not in "CM"
-        or (page.marks(j) & (BARRED | m.STATE) and not page.marks(j) & (m.PLACE | m.SAINT))
-    ):
+    info = page.near(i, j)
+    if info is None or info.shape not in "CM":
         return
-    end = with_nation(page, forward_proper(page, j, 3))
+    if info.marks & (BARRED | m.STATE) and not info.marks & (m.PLACE | m.SAINT):
+        return
+    end = forward_proper(page, j, 3)
+    nation = page.low(end) == "nation" and page.low(end - 1) == "first"
+    if nation and page.together(end - 1, end):
+        # Ash Narrows First Nation
+        end += 1
     if any(page.marks(k) & (m.HOSPITAL | m.CLUB | m.COMPANY) for k in range(j, end + 1)):
         return
     if end > j and not page.marks(end) & m.HEAD and (not page.infos[j].medical or end > j + 1):
@@ -346,44 +311,30 @@ def find_next_doors(page: Page, i: int) -> Iterator[Candidate]:
 
 
 @detector("name and house number", m.FEW)
-def find_numbered_names(page: Page, i: int) -> Iterable[Candidate]:
+def find_numbered_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a line that begins with a capitalised word and a number, in a block with a town: Huntington 18."""
     if i == 0 or page.infos[i - 1].shape not in "CM" or page.lines[i - 1] != page.lines[i]:
-        return ()
-    return read_numbered_name(page, i)
-
-
-def read_numbered_name(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the capitalised words that begin the line of the number at token i."""
+        return
     start = i - 1
     while page.together(start - 1, i) and page.infos[start - 1].shape in "CM" and i - start < 4:
         start -= 1
     if start and page.together(start - 1, i):
         return
-    if page.marks(i - 1) & (BARRED | m.MEDICAL | m.UNIT) or any(
-        page.marks(k) & (m.MONTH | m.MEDICAL | m.HOSPITAL) for k in range(start, i)
-    ):
+    things = page.marked(start, i, m.MONTH | m.MEDICAL | m.HOSPITAL)
+    if things or page.marks(i - 1) & (BARRED | m.MEDICAL | m.UNIT):
         return
     after = page.word_at(i + 1)
-    if (
-        after is not None
-        and page.together(i, i + 1)
-        and not after.marks & (m.BORN | m.PHONE | m.NUMBER)
-        and after.low != ","
-    ):
+    listed = m.BORN | m.PHONE | m.NUMBER
+    runs_on = after is not None and page.together(i, i + 1) and after.low != ","
+    if after is not None and runs_on and not after.marks & listed:
         return
     line = page.lines[i]
     near = False
     for k in range(i + 1, min(page.size, i + 24)):
         if page.lines[k] > line + 1:
             break
-        near = near or bool(
-            (page.marks(k) & m.STATE and page.infos[k].shape == "U")
-            or (
-                page.lines[k] == line + 1
-                and page.ends[k] - page.starts[k] == 5
-                and page.infos[k].shape == "d"
-            )
-        )
+        number = page.lines[k] == line + 1 and page.ends[k] - page.starts[k] == 5
+        state = page.marks(k) & m.STATE and page.infos[k].shape == "U"
+        near = near or bool(state) or (number and page.infos[k].shape == "d")
     if near:
         yield cut(page, start, i + 1, "address", 0.85, "name and house number")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.proper import forward_proper, is_plain
@@ -33,13 +33,9 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
         before = page.infos[k - 1]
         if before.shape == "d":
             break
-        if (
-            before.low in "'’.-"
-            and before.shape == "p"
-            and (
-                before.low != "." or (page.infos[k - 2].shape in "IC" and len(page.low(k - 2)) <= 3)
-            )
-        ):
+        abbreviated = page.infos[k - 2].shape in "IC" and len(page.low(k - 2)) <= 3
+        sign = before.low in "'’.-" and before.shape == "p"
+        if sign and (before.low != "." or abbreviated):
             k -= 1
             continue
         if before.low == "s" and page.low(k - 2) in "'’":
@@ -47,25 +43,20 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
             continue
         if before.low in ("st", "nd", "rd", "th") and k > 1 and page.joined(k - 2):
             # 1200 W. 5th St.
-            if page.infos[k - 2].shape != "d" or (
-                k == i - 1 and page.low(i) == "st" and not page.capital(i)
-            ):
+            direct = k == i - 1 and page.low(i) == "st" and not page.capital(i)
+            if page.infos[k - 2].shape != "d" or direct:
                 break
             k -= 2
             words += 1
             continue
         if before.shape == "p":
             break
-        if not (
-            page.capital(k - 1)
-            or before.shape == "I"
-            or (plain and not before.marks & m.STOP)
-            or (before.low in PROPER.small and words and page.capital(k))
-        ):
+        small = before.low in PROPER.small and words and page.capital(k)
+        worded = page.capital(k - 1) or before.shape == "I" or small
+        if not worded and not (plain and not before.marks & m.STOP):
             break
-        if (before.marks & m.TITLE and before.index < 5) or (
-            before.marks & (m.WEEKDAY | m.MONTH) and before.index < 4 and words
-        ):
+        dated = before.marks & (m.WEEKDAY | m.MONTH) and before.index < 4 and words
+        if dated or (before.marks & m.TITLE and before.index < 5):
             break
         k -= 1
         words += 1
@@ -84,33 +75,17 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
         return
     start, numbered = house_number(page, k)
     after = page.infos[end] if page.together(i, end) else None
-    trailing = (
-        page.pack.street_ends and after is not None and after.shape == "d" and len(after.low) <= 4
-    )
+    number = after is not None and after.shape == "d" and len(after.low) <= 4
+    trailing = page.pack.street_ends and number
     if trailing:
         end += 1
-        if (
-            end < page.size
-            and page.joined(end - 1)
-            and len(page.low(end)) == 1
-            and page.infos[end].shape in "lI"
-        ):
+        if end < page.size and page.joined(end - 1) and page.is_letter(end):
             end += 1
         yield cut(page, k, end, "address", 0.92, "street")
     elif numbered and (page.capital(i) or plain or not weak):
         medical = i > 0 and page.infos[i - 1].medical and not page.capital(i - 1)
-        yield cut(
-            page,
-            start,
-            end,
-            "address",
-            0.5
-            if medical
-            else 0.92
-            if page.infos[i].shape in "CM" or not (plain and weak)
-            else plain_weak(page, start, i),
-            "street",
-        )
+        sure = 0.92 if info.shape in "CM" or not (plain and weak) else plain_weak(page, start, i)
+        yield cut(page, start, end, "address", 0.5 if medical else sure, "street")
     elif plain and words and not weak and page.low(i - 1) not in CUES.any_street:
         led = page.low(k - 1) in CUES.on
         lone = page.infos[i - 1].common < 12
@@ -118,7 +93,8 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
             yield cut(page, tidy(page, k, i), end, "address", 0.8 if led else 0.5, "street")
     elif plain and words == 1 and page.low(k - 1) in CUES.on and not page.infos[i - 1].medical:
         common = page.infos[i - 1].common
-        if info.low == "st" and page.low(k - 1) in ("on", "off") and ends_phrase(page, i + 1):
+        ends = not page.together(i, i + 1) or page.infos[i + 1].shape == "p"
+        if info.low == "st" and page.low(k - 1) in ("on", "off") and ends:
             # on king st
             yield cut(page, k, end, "address", 0.82, "street")
             return
@@ -131,22 +107,12 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, tidy(page, k, i), end, "address", 0.8 if lives else 0.45, "street")
 
 
-def ends_phrase(page: Page, j: int) -> bool:
-    """Return True when a mark or the end of a line stands at token j."""
-    return not page.together(j - 1, j) or page.infos[j].shape == "p"
-
-
 def plain_weak(page: Page, start: int, i: int) -> float:
     """Return how certainly a number and words before hill, park or terrace are a street where capitals tell nothing."""
-    led = (
-        page.low(start - 1) in ("at", "of", "to", "address", ":", ",")
-        or page.marks(start - 1) & m.LIVES
-    )
-    if (
-        start == 0
-        or page.lines[start - 1] != page.lines[start]
-        or (led and page.low(start - 1) != "to")
-    ):
+    before = page.low(start - 1)
+    led = before in ("at", "of", "address", ":", ",")
+    led = led or (before != "to" and bool(page.marks(start - 1) & m.LIVES))
+    if page.opens_line(start) or led:
         return 0.85
     return 0.8 if page.infos[i - 1].common < 11 else 0.75
 
@@ -177,25 +143,14 @@ def house_number(page: Page, k: int) -> tuple[int, bool]:
     if j < 0 or not page.together(j, k):
         return k, False
     if page.infos[j].shape == "d" and page.ends[j] - page.starts[j] <= 6:
-        while (
-            j >= 2
-            and k - j < REACH
-            and page.low(j - 1) in "-/"
-            and page.joined(j - 1)
-            and page.infos[j - 2].shape == "d"
-            and page.joined(j - 2)
-        ):
+        while j >= 2 and k - j < REACH and page.low(j - 1) in "-/" and page.joined(j - 1):
+            if page.infos[j - 2].shape != "d" or not page.joined(j - 2):
+                break
             j -= 2
         if j >= 1 and page.low(j - 1) in "./" and page.joined(j - 1):
             return k, False
         return j, True
-    if (
-        len(page.low(j)) == 1
-        and page.infos[j].shape in "Il"
-        and j >= 1
-        and page.infos[j - 1].shape == "d"
-        and page.joined(j - 1)
-    ):
+    if j and page.is_letter(j) and page.infos[j - 1].shape == "d" and page.joined(j - 1):
         return j - 1, True
     if page.marks(j) & m.NUMBER_WORD and (page.capital(j) or page.capital(k)):
         if page.low(j - 1) == "-" and page.marks(j - 2) & m.NUMBER_WORD and page.together(j - 2, k):
@@ -206,20 +161,18 @@ def house_number(page: Page, k: int) -> tuple[int, bool]:
     return k, False
 
 
+def follows_street(page: Page, i: int, j: int) -> bool:
+    """Return True for what goes on with the address of the street at token i: a flat, a town."""
+    if page.low(j) in (",", "#") or page.marks(j) & m.UNIT:
+        return True
+    return page.together(i, j) and page.infos[j].shape in "CUI"
+
+
 def street_end(page: Page, i: int) -> int:
     """Return the end of a street after its word: a full stop, a compass point, a flat."""
     end = i + 1
-    if (
-        page.low(end) == "."
-        and len(page.low(i)) <= 4
-        and page.joined(i)
-        and end + 1 < page.size
-        and (
-            page.low(end + 1) in (",", "#")
-            or page.marks(end + 1) & m.UNIT
-            or (page.together(i, end + 1) and page.infos[end + 1].shape in "CUI")
-        )
-    ):
+    short = page.low(end) == "." and len(page.low(i)) <= 4 and page.joined(i)
+    if short and end + 1 < page.size and follows_street(page, i, end + 1):
         end += 1
     if page.low(end) in CUES.compass and page.together(i, end) and page.capital(end):
         end += 1
@@ -236,9 +189,8 @@ def find_leading_ways(page: Page, i: int) -> Iterator[Candidate]:
         return
     end = i + 1
     while end < min(page.size, i + 5) and page.together(i, end):
-        if not (
-            page.capital(end) or page.low(end) in ("de", "des", "du", "la", "las", "los", "del")
-        ):
+        small = page.low(end) in ("de", "des", "du", "la", "las", "los", "del")
+        if not small and not page.capital(end):
             break
         end += 1
     if end > i + 1 and page.capital(end - 1):
@@ -256,15 +208,10 @@ BESIDE = re.compile(
 
 
 @detector("numbered road", m.SHORT, languages=("en",))
-def find_roads(page: Page, i: int) -> Iterable[Candidate]:
+def find_roads(page: Page, i: int) -> Iterator[Candidate]:
     """Find a place on a road: A38 near Ashling, I-10 WB @ Exit 114."""
-    if page.marks(i + 1) & (m.FEW | m.SLASH) and not (i and page.joined(i - 1)):
-        return read_road(page, i)
-    return ()
-
-
-def read_road(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the number of a road and the place near it."""
+    if not page.marks(i + 1) & (m.FEW | m.SLASH) or (i and page.joined(i - 1)):
+        return
     found = ROAD.match(page.text, page.starts[i])
     beside = BESIDE.match(page.text, found.end()) if found else None
     if not found or not beside:
@@ -294,12 +241,7 @@ def find_flats(page: Page, i: int) -> Iterator[Candidate]:
     other = page.infos[j]
     end = j + 1
     if other.shape == "d" and page.ends[j] - page.starts[j] <= 5:
-        if (
-            end < page.size
-            and page.joined(j)
-            and len(page.low(end)) == 1
-            and page.infos[end].shape in "Il"
-        ):
+        if end < page.size and page.joined(j) and page.is_letter(end):
             end += 1
         elif (
             page.low(end) == "/"
@@ -312,17 +254,12 @@ def find_flats(page: Page, i: int) -> Iterator[Candidate]:
         return
     elif page.low(end) == "-" and page.joined(j) and page.infos[end + 1].shape == "d":
         end += 2
-    beside = near_address(page, i, end)
+    near = (*range(i - 4, i), *range(end, end + 7))
+    beside = any(page.marks(k) & m.STREET and page.infos[k].shape != "l" for k in near)
     if info.low in ("flat", "apt", "apartment", "suite", "ste"):
         capital = info.shape in "CU" or page.plain_case(i)
-        yield cut(
-            page,
-            i,
-            end,
-            "address",
-            0.85 if beside else 0.8 if capital and info.low != "flat" else 0.4,
-            "flat",
-        )
+        sure = 0.85 if beside else 0.8 if capital and info.low != "flat" else 0.4
+        yield cut(page, i, end, "address", sure, "flat")
     elif beside and info.low in ("unit", "bldg", "building", "floor", "block", "lot", "room"):
         yield cut(page, i, end, "address", 0.82, "flat")
         return
@@ -353,12 +290,6 @@ def plot(page: Page, i: int, end: int) -> Iterator[Candidate]:
     yield cut(page, i, stop, "address", 0.86 if street else 0.82 if strange else 0.6, "flat")
 
 
-def near_address(page: Page, i: int, end: int) -> bool:
-    """Return True when a street word stands near tokens i to end."""
-    near = (*range(max(0, i - 4), i), *range(end, min(page.size, end + 7)))
-    return any(page.marks(k) & m.STREET and page.infos[k].shape != "l" for k in near)
-
-
 @detector("post box", m.BOX)
 def find_boxes(page: Page, i: int) -> Iterator[Candidate]:
     """P.O. Box 77, PO Box 1290, Postfach 12 34."""
@@ -379,20 +310,13 @@ def find_boxes(page: Page, i: int) -> Iterator[Candidate]:
         start += 1
     if start == i and page.low(i) == "box":
         # RR 2 Box 118
-        if (
-            i < 2
-            or page.infos[i - 1].shape != "d"
-            or page.low(i - 2) not in ("rr", "hc", "route", "rt", "rte")
-        ):
+        route = page.low(i - 2) in ("rr", "hc", "route", "rt", "rte")
+        if i < 2 or page.infos[i - 1].shape != "d" or not route:
             return
         start = i - 2
     end = j + 1
-    while (
-        end < page.size
-        and end - j < 4
-        and page.infos[end].shape == "d"
-        and page.low(i) == "postfach"
-        and page.gap(end - 1) == 1
-    ):
+    while page.low(i) == "postfach" and end < page.size and end - j < 4:
+        if page.infos[end].shape != "d" or page.gap(end - 1) != 1:
+            break
         end += 1
     yield cut(page, start, end, "address", 0.95, "post box")

@@ -31,12 +31,8 @@ ENDINGS = (
 @detector("place with joints", m.SLASH, languages=("en",))
 def find_jointed_places(page: Page, i: int) -> Iterator[Candidate]:
     """Find Stainforth-on-Wye: a small word between two capitals, with hyphens."""
-    if (
-        page.low(i) != "-"
-        or i < 1
-        or page.low(i + 2) != "-"
-        or page.low(i + 1) not in PROPER.joints
-    ):
+    hyphens = page.low(i) == "-" and page.low(i + 2) == "-"
+    if i < 1 or not hyphens or page.low(i + 1) not in PROPER.joints:
         return
     if not (page.joined(i - 1) and page.joined(i) and page.joined(i + 1) and page.joined(i + 2)):
         return
@@ -61,18 +57,15 @@ def find_terrain(page: Page, i: int) -> Iterator[Candidate]:
     before = page.infos[i - 1] if start < i else None
     if before is None or before.medical or (before.marks & BARRED and before.index < 3):
         return
-    if (
-        page.together(i, i + 1)
-        and page.marks(i + 1) & (m.HEAD | LONGER)
-        and not (
-            page.marks(i + 1) & LONGER and page.infos[i + 1].shape == "l" and not is_plain(page, i)
-        )
-    ):
+    after = page.near(i, i + 1)
+    if after is not None and after.marks & (m.HEAD | LONGER):
+        small = after.marks & LONGER and after.shape == "l" and not is_plain(page, i)
+        if not small:
+            return
         return
     placed = page.low(start - 1) in CUES.placed or page.marks(start - 1) & m.LIVES
-    listed = page.low(start - 1) == "," and (
-        page.infos[start - 2].shape == "d" or page.marks(start - 2) & (m.STREET | m.UNIT)
-    )
+    part = page.marks(start - 2) & (m.DIGIT | m.STREET | m.UNIT)
+    listed = page.low(start - 1) == "," and part
     strange = not before.common or bool(before.marks & m.PLACE and before.index >= -3)
     if is_plain(page, i):
         evidence = 0.68 if strange and (placed or listed) else 0.5 if strange or placed else 0.0
@@ -93,17 +86,13 @@ def find_strange_places(page: Page, i: int) -> Iterator[Candidate]:
     if j >= page.size or page.infos[j].shape not in "CM" or page.lines[j] != page.lines[i]:
         return
     info = page.infos[j]
-    if (
-        info.marks & (BARRED | m.STATE | m.EPONYM | m.DRUG) and not info.marks & m.SAINT
-    ) or info.medical:
+    barred = info.marks & (BARRED | m.STATE | m.EPONYM | m.DRUG) and not info.marks & m.SAINT
+    if barred or info.medical:
         return
     end = forward_proper(page, j, 3)
     if end <= j or page.marks(end) & m.HEAD or info.first >= 8:
         return
-    if any(
-        page.marks(k) & (m.HOSPITAL | m.CLUB | m.COMPANY | m.MEDICAL | m.TITLE)
-        for k in range(j, end)
-    ):
+    if page.marked(j, end, m.HOSPITAL | m.CLUB | m.COMPANY | m.MEDICAL | m.TITLE):
         return
     led = any(page.low(k) in CUES.leads for k in range(max(0, i - 3), i) if page.together(k, i))
     ending = page.infos[end - 1].low.endswith(ENDINGS) and len(page.infos[end - 1].low) > 5

@@ -56,20 +56,15 @@ def age_evidence(page: Page, i: int, j: int, likely: bool) -> float:
     before, after = page.low(i - 1), page.low(j)
     if sex_after(page, i, j) or (sex_before(page, i) and not measured(page, j)):
         return 0.9 if not has_value(page, i) else 0.0
-    if (
-        before == "("
-        and after == "on"
-        and is_person(page, i - 2)
-        and page.marks(j + 1) & (m.DIGIT | m.WEEKDAY)
-    ):
+    dated = before == "(" and after == "on" and page.marks(j + 1) & (m.DIGIT | m.WEEKDAY)
+    if dated and is_person(page, i - 2):
         return 0.88
     if measured(page, j):
         return 0.0
-    if (
-        counts_years(page, j)
-        or before in CUES.aged
-        or (before in (":", "of", "-", ")") and age_field(page, i))
-    ):
+    # Age: 94, Age/Sex: 94, Age (yrs) 94, at an age of 94.
+    near = (page.low(k) for k in range(max(0, i - 5), i - 1) if page.together(k, i))
+    field = before in (":", "of", "-", ")") and any(low in ("age", "alter") for low in near)
+    if counts_years(page, j) or before in CUES.aged or field:
         return 0.95
     if not likely or page.infos[i - 1].shape == "d" or not ends_clause(page, j):
         return 0.0
@@ -79,7 +74,10 @@ def age_evidence(page: Page, i: int, j: int, likely: bool) -> float:
         # father Cornelius d. 97
         return 0.88 if any(page.marks(k) & m.RELATION for k in range(max(0, i - 6), i)) else 0.0
     if before == "(" and after == ")":
-        return 0.88 if is_person(page, i - 2) or is_birth_year(page, i - 2) else 0.0
+        # 12/03/1928 (94)
+        year = page.low(i - 2)
+        born = year.isdecimal() and 1880 <= int(year) <= 1950
+        return 0.88 if is_person(page, i - 2) or born else 0.0
     k = i - 2 if before in CUES.fillers else i - 1
     if page.low(k) in (",", "-", "–", "—") and is_person(page, k - 1):
         return 0.85
@@ -144,13 +142,6 @@ def counts_years(page: Page, j: int) -> bool:
     return bool(low == "m" and page.low(j + 1) == "," and page.joined(j - 1))
 
 
-def age_field(page: Page, i: int) -> bool:
-    """Return True after the field of a form: Age: 94, Age/Sex: 94, Age (yrs) 94, at an age of 94."""
-    return any(
-        page.low(k) in ("age", "alter") and page.together(k, i) for k in range(max(0, i - 5), i - 1)
-    )
-
-
 def is_birthday(page: Page, j: int) -> bool:
     """Return True for 94th birthday."""
     if page.low(j) in ("th", "st", "nd", "rd") and page.joined(j - 1):
@@ -165,10 +156,8 @@ def ends_clause(page: Page, j: int) -> bool:
         return True
     if page.joined(j - 1) and after.shape != "p":
         return False
-    return after.shape == "p" or bool(
-        after.low in CUES.goes_on
-        or after.marks & (m.STOP | m.ACTS | m.PREPOSITION | m.CLAUSE | m.SIGNS | m.SUFFIX)
-    )
+    small = m.STOP | m.ACTS | m.PREPOSITION | m.CLAUSE | m.SIGNS | m.SUFFIX
+    return after.shape == "p" or after.low in CUES.goes_on or bool(after.marks & small)
 
 
 def has_value(page: Page, i: int) -> bool:
@@ -197,14 +186,8 @@ def is_person(page: Page, k: int) -> bool:
         return False
     if page.capital(k) and info.shape != "U":
         return could_be_name(page, k, True) and not info.medical and info.common < 13
-    return info.index >= 5 or (
-        not info.common and page.together(k - 1, k) and page.infos[max(0, k - 1)].first >= 9
-    )
-
-
-def is_birth_year(page: Page, k: int) -> bool:
-    """Return True for a year in which somebody of that age was born: 12/03/1928 (94)."""
-    return k >= 0 and page.words[k].isdecimal() and 1880 <= int(page.words[k]) <= 1950
+    named = page.together(k - 1, k) and page.infos[max(0, k - 1)].first >= 9
+    return info.index >= 5 or (not info.common and named)
 
 
 def tells_life(page: Page, i: int) -> bool:

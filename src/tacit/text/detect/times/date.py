@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from tacit.text.dates import (
@@ -43,25 +43,13 @@ NO_DATES = re.compile(
 
 
 @detector("date", m.DIGIT)
-def find_dates(page: Page, i: int) -> Iterable[Candidate]:
+def find_dates(page: Page, i: int) -> Iterator[Candidate]:
     """Digits with slashes, dots or dashes, or a day before a month's name."""
-    size = len(page.words[i])
-    return read_date(page, i) if size < 5 or size == 8 else ()
-
-
-def read_date(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the date that begins with the number at token i."""
-    start = page.starts[i]
-    size = page.ends[i] - start
-    if size > 8 or (
-        start
-        and page.text[start - 1] in "/.-'$£€"
-        and i
-        and page.infos[i - 1].low in "/.-"
-        and i > 1
-        and page.infos[i - 2].shape == "d"
-        and page.joined(i - 2)
-    ):
+    start, size = page.starts[i], len(page.words[i])
+    if 4 < size != 8:
+        return
+    joined = start and page.text[start - 1] in "/.-'$£€" and i > 1 and page.joined(i - 2)
+    if joined and page.infos[i - 1].low in "/.-" and page.infos[i - 2].shape == "d":
         return
     if i and page.joined(i - 1) and page.infos[i - 1].shape != "p":
         if page.infos[i - 1].low in "lio" and not (i > 1 and page.joined(i - 2)):
@@ -71,17 +59,11 @@ def read_date(page: Page, i: int) -> Iterator[Candidate]:
     if size == 8:
         yield from compact(page, i)
         return
-    if size > 4:
-        return
     end = start + size
     parted = text[end : end + 1] in SIGNS or text[end : end + 2] in (" /", " |")
     written = read_numeric(text, start, page.pack) if parted else None
-    if (
-        not written
-        and size <= 2
-        and text[end : end + 1] == " "
-        and text[end + 1 : end + 2].isdecimal()
-    ):
+    spaced = text[end : end + 1] == " " and text[end + 1 : end + 2].isdecimal()
+    if not written and size <= 2 and spaced:
         written = spaced_birth(page, i)
     if written:
         yield Candidate(begin(page, i), written.end, "date", 0.95, "date")
@@ -279,12 +261,10 @@ def begins_entry(page: Page, i: int, end: int) -> bool:
     j = i + 3
     if j >= page.size or page.lines[j] != page.lines[i]:
         return i == 0 or page.lines[i - 1] < page.lines[i]
-    return page.starts[j] > end and (
-        page.infos[j].shape in "CUM"
-        or page.infos[j].low in "-–—:|"
-        or page.lower
-        or page.starts[j] - end > 1
-    )
+    after = page.infos[j]
+    wide = page.lower or page.starts[j] - end > 1
+    worded = after.shape in "CUM" or after.low in "-–—:|"
+    return page.starts[j] > end and (worded or wide)
 
 
 def ends_heading(page: Page, i: int) -> bool:
@@ -322,16 +302,11 @@ def after_score(page: Page, i: int) -> bool:
 def compact(page: Page, i: int) -> Iterator[Candidate]:
     """Yield 19710504 after a word of birth or date."""
     found = COMPACT.match(page.text, page.starts[i])
-    if (
-        found
-        and 1850 <= int(found[1]) <= 2100
-        and 1 <= int(found[2]) <= 12
-        and 1 <= int(found[3]) <= 31
-    ):
-        near = any(
-            page.marks(k) & m.BORN or page.low(k) in ("date", "dated", "on")
-            for k in range(max(0, i - 4), i)
-        )
+    if not found or not 1850 <= int(found[1]) <= 2100:
+        return
+    if 1 <= int(found[2]) <= 12 and 1 <= int(found[3]) <= 31:
+        led = any(page.low(k) in ("date", "dated", "on") for k in range(i - 4, i))
+        near = led or page.marked(i - 4, i, m.BORN)
         yield Candidate(page.starts[i], page.ends[i], "date", 0.95 if near else 0.8, "date")
 
 
@@ -343,12 +318,8 @@ def find_month_dates(page: Page, i: int) -> Iterator[Candidate]:
     info = page.infos[i]
     if info.shape == "l" and info.low in ("may", "march", "mar", "sun") and not page.lower:
         return
-    if (
-        info.shape == "l"
-        and info.low == "may"
-        and page.low(i + 1) != "."
-        and page.infos[i + 1].shape != "d"
-    ):
+    verb = info.shape == "l" and info.low == "may"
+    if verb and page.low(i + 1) != "." and page.infos[i + 1].shape != "d":
         return
     if i and page.joined(i - 1):
         return
