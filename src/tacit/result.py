@@ -117,6 +117,18 @@ class Result:
         """Return the charts for a report; by default the one of :meth:`plot`."""
         return (self.plot(),)
 
+    def named_charts(self) -> dict[str, Chart]:
+        """Return every chart by name: the result's own, and those that packages add for its kind."""
+        from tacit.plot.registry import named_charts
+
+        return named_charts(self, self.charts())
+
+    def chart(self, name: str) -> Chart:
+        """Return the chart of that name; :meth:`named_charts` has them all."""
+        from tacit.plot.registry import pick_chart
+
+        return pick_chart(self.named_charts(), name)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result without its detail, as plain data."""
         return {

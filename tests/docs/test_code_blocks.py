@@ -27,6 +27,7 @@ import tacit.registry
 from tacit import examples
 from tacit.claims import registry as claims
 from tacit.cli import main
+from tacit.plot import registry as charts
 
 ROOT = Path(__file__).parents[2]
 FIG28 = ROOT / "tests/fixtures/foundations-of-privacy/fig28_data.csv"
@@ -103,6 +104,7 @@ def desk(tmp_path, monkeypatch, hospital):
     monkeypatch.setattr(tacit.registry, "_specs", tacit.registry.specs())
     claims.models()  # imported now, and so known after the page as well
     monkeypatch.setattr(claims, "_checks", dict(claims._checks))
+    monkeypatch.setattr(charts, "_added", {})
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     return tmp_path
 

@@ -22,7 +22,7 @@ from tacit.cli.options import Many, shell_command, with_help
 from tacit.cli.render import console, progress_bar
 from tacit.data.corpus import Corpus
 from tacit.data.table import Table
-from tacit.errors import DisclosureRefused
+from tacit.errors import DisclosureRefused, InputError
 from tacit.events import Job, Phase, Stage
 from tacit.io.options import Options
 from tacit.plan.sections import Roles
@@ -108,6 +108,7 @@ def make_command(cls: type[Spec]) -> Callable[..., int]:
         if common is COMMON:
             extra |= {"register": (file, register), "control": (file, people)}
         extra["plot"] = (file, "save the chart: svg, png, pdf or html")
+        extra["chart"] = (str | None, "which of the result's charts to save, instead of the first")
         if issubclass(cls, Measure) and cls.publishes:
             extra["release"] = (file, "write the protected plot as a release, into this folder")
             extra["force"] = (bool, "replace a release that is there already")
@@ -132,7 +133,7 @@ def make_command(cls: type[Spec]) -> Callable[..., int]:
 TAKEN = frozenset(
     {
         *(*COMMON, *TABLE_COMMON, "out", "force", "original"),
-        *("register", "control", "plot", "release", "source"),
+        *("register", "control", "plot", "chart", "release", "source"),
     }
 )
 
@@ -183,6 +184,8 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
     }
     spec = cls(**values)
     refuse_existing(options.get("plot"))
+    if options.get("chart") and not options.get("plot"):
+        raise InputError("--chart says which chart --plot saves: give --plot FILE with it")
     if issubclass(spec.acts_on(), Table):
         return act_on_table(spec, source, options)
     if issubclass(spec.acts_on(), Corpus):
@@ -254,7 +257,8 @@ def show_result(found: Result, options: Mapping[str, Any]) -> int:
     """Print a result, and save its chart where that is asked for."""
     console.result(found)
     if options.get("plot"):
-        found.plot().save(options["plot"])
+        chart = found.chart(options["chart"]) if options.get("chart") else found.plot()
+        chart.save(options["plot"])
     return 0
 
 
@@ -366,8 +370,6 @@ def has_structured_entries(annotation: Any) -> bool:
 
 def rule(text: str) -> tuple[str, Any]:
     """Return column and rule of ``column=rule``."""
-    from tacit.errors import InputError
-
     column, _, given = text.partition("=")
     if not given:
         raise InputError(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.plot.chart import Chart
+from tacit.plot.registry import added_charts
 from tacit.registry import lookup
 from tacit.report import document as doc
 from tacit.report import words
@@ -168,7 +169,11 @@ class View:
         parts = [
             self.result_section(result, panel.before.get(key), public=public)
             for key, result in panel.after.items()
-            if not public or (is_public(self.release, result) and not self.told_already(result))
+            if not public
+            or (
+                is_public(self.release, result)
+                and (added_charts(result) or not self.told_already(result))
+            )
         ]
         return doc.Section(title, tuple(parts), family) if parts else None
 
@@ -185,7 +190,7 @@ class View:
             if compared
             else (alone if public else "Release compared with the original"),
         )
-        charts = [] if self.told_already(result) else charts_of(result)
+        charts = charts_of(result, own=not self.told_already(result))
         explanation = result.explanation or f"{lookup(result.kind).title()}."
         return doc.Section(
             result.title, (doc.Paragraph(explanation), table, *(doc.Figure(c) for c in charts))
@@ -295,11 +300,11 @@ def format_result_number(value: Any) -> str:
     return words.shorten_text(text) if isinstance(value, Mapping) else text
 
 
-def charts_of(result: Result) -> list[Chart]:
-    """Return the charts that say more than the table of numbers does."""
-    if type(result).plot is Result.plot and type(result).charts is Result.charts:
-        return []
-    return [c for c in itertools.islice(result.charts(), MAX_CHARTS) if not is_blank(c)]
+def charts_of(result: Result, *, own: bool = True) -> list[Chart]:
+    """Return the charts that say more than the table of numbers does, those that packages add included."""
+    plain = type(result).plot is Result.plot and type(result).charts is Result.charts
+    found = itertools.islice(result.charts(), MAX_CHARTS) if own and not plain else ()
+    return [c for c in (*found, *added_charts(result).values()) if not is_blank(c)]
 
 
 def is_blank(chart: Chart) -> bool:
