@@ -47,7 +47,7 @@ ALLOWED = {
     "private": "coefficients, which parties agree on to a tolerance; no verification repeats them",
     "graphics": "plots, drawn to the pixel; " + OPEN,
     "records/channels": OPEN,
-    "records/pram/matrices.py": "the sparse factorisation; " + OPEN,
+    "records/pram/transition.py": "the sparse factorisation; " + OPEN,
     "records/classes/attack_risk.py": FIGURES,
     "records/classes/query_restriction.py": FIGURES,
     "records/generalisation/entropy_distortion.py": FIGURES,

@@ -99,7 +99,7 @@ def is_valid(space, k, partition):
 
 def run(space, k, method, first=None):
     order = np.arange(len(space)) if first is None else first
-    return k_similar.search(space, k, method, 10, order, Context.start(1))
+    return k_similar.search(space, k, method, 60, order, Context.start(1))
 
 
 @SLOWLY
