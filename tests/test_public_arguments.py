@@ -115,7 +115,9 @@ def test_a_sentence_names_the_argument_and_quotes_no_data():
     assert middle([1.0, 2.0, 3.0]) == 2
     with pytest.raises(InvalidParameter, match=r"middle: share must be a number \(got 'half'\)$"):
         middle([1.0], share="half")
-    with pytest.raises(InvalidParameter, match=r"middle: x must be a list of numbers \(got list\)$"):
+    with pytest.raises(
+        InvalidParameter, match=r"middle: x must be a list of numbers \(got list\)$"
+    ):
         middle([1.0, "secret"])
     with pytest.raises(InvalidParameter, match=r"middle: x is empty$"):
         middle([])

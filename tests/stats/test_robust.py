@@ -258,3 +258,16 @@ def test_columns_that_are_mostly_constant_are_refused(method):
     z = (x - x.mean(axis=0)) / x.std(axis=0)
     with pytest.raises(InputError, match="more than half of the records share one value"):
         robust.robust_distances(z, method, generator())
+
+
+def test_rank_without_eigenvalues_is_that_of_the_eigenvalues():
+    rng = np.random.default_rng(1)
+    for _ in range(400):
+        p = int(rng.integers(1, 9))
+        x = rng.normal(size=(p + int(rng.integers(0, 5)), p)) * 10.0 ** rng.integers(-4, 3, size=p)
+        if p > 1 and rng.random() < 0.4:
+            x[:, 0] = x[:, 1:].sum(axis=1) + rng.normal(size=len(x)) * 10.0 ** rng.integers(-9, 0)
+        covariance = np.cov(x.T, bias=True).reshape(p, p)
+        smallest = np.linalg.eigvalsh(covariance)[0]
+        if not 0.9 < smallest / robust.TOLERANCE < 1.1:
+            assert robust.has_full_rank(covariance) == (smallest > robust.TOLERANCE)

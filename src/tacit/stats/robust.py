@@ -233,9 +233,30 @@ def cholesky(covariance: Floats) -> Floats | None:
     if not (scale > 0).all():
         return None
     correlation = covariance / np.outer(scale, scale)
-    if eigvalsh(correlation)[0] <= TOLERANCE:
+    if not has_full_rank(correlation):
         return None
     return np.asarray(algebra.cholesky(correlation) * scale[:, None])
+
+
+def has_full_rank(matrix: Floats) -> bool:
+    """Return True when every eigenvalue of a symmetric matrix is above rounding.
+
+    With L L' the matrix, the smallest eigenvalue is at most the smallest squared pivot of L, at least the
+    determinant times ((p - 1) / trace)^(p - 1) (Merikoski and Virtanen 1997) and at least 1 / |L^-1|^2; eigenvalues
+    are computed only where these do not decide.
+    """
+    p = len(matrix)
+    try:
+        lower = algebra.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return bool(eigvalsh(matrix)[0] > TOLERANCE)
+    pivots = np.diag(lower) ** 2
+    if pivots.min() < TOLERANCE / 2:
+        return False
+    if pivots.prod() * ((p - 1) / np.trace(matrix)) ** (p - 1) > 2 * TOLERANCE:
+        return True
+    least = 1.0 / (inv(lower) ** 2).sum()
+    return bool(least > 2 * TOLERANCE or eigvalsh(matrix)[0] > TOLERANCE)
 
 
 def distances(x: Floats, centre: Floats, root: Floats) -> Floats:
@@ -308,7 +329,7 @@ def random_start(x: Floats, rng: np.random.Generator) -> Estimate:
     size = p + 1
     while True:
         centre, covariance = moments(x[order[:size]])
-        if size >= n or eigvalsh(covariance)[0] > TOLERANCE:
+        if size >= n or has_full_rank(covariance):
             return centre, covariance
         size += 1 + size // 2
 
