@@ -25,6 +25,7 @@ PATTERNS = [
 
 
 @functools.cache
+@functools.cache
 def verdicts(seed):
     """Pairs of verdicts on one table with a random pattern: ours and the judge's, by claim."""
     rng = np.random.default_rng([3, seed])
@@ -111,7 +112,9 @@ def test_files_are_judged_alike(seed):
         assert claim.holds(data.frame) == JUDGES[model](shown, claim.to_dict()), model
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(s, marks=pytest.mark.slow) for s in range(3, 12))]
+)
 def test_population_uniques_are_judged_alike(seed):
     rng = np.random.default_rng([5, seed])
     n = int(rng.integers(30, 200))
