@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
 from tacit.arrays import Floats, Ints
@@ -20,16 +19,17 @@ from tacit.data.values import as_frame
 from tacit.fields import ColumnNames, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.heat import change_map
+from tacit.records.utility.matched import LossMeasure
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 
 #: Margins of three columns at most; beyond, some are drawn.
 MOST = 2_000
 
 
 @register
-class MarginChange(Measure):
+class MarginChange(LossMeasure):
     """Mean total variation distance between the margins of original and release, up to three columns at once.
 
     For every column, pair and triple of columns the distributions p of the original and q of the release are compared by
@@ -53,10 +53,6 @@ class MarginChange(Measure):
     bins: PositiveInt = Field(default=5, ge=2, description="cells of a column of numbers")
 
     on_weight = "used"
-    family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["sex", "age", "income"]}
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> MarginChangeResult:
@@ -153,7 +149,7 @@ def result_of(
         elif size == 2:
             pairs[margin[0], margin[1]] = pairs[margin[1], margin[0]] = d
     words = {1: "one column", 2: "two columns", 3: "three columns"}
-    frame = pa.table(
+    frame = as_frame(
         {
             "columns": [", ".join(names[j] for j in m) for _, m, _ in rows],
             "number": [s for s, _, _ in rows],
@@ -169,7 +165,7 @@ def result_of(
             f"largest, {', '.join(names[j] for j in worst[1])}": worst[2],
             "margins compared": len(rows),
         },
-        frame=as_frame(frame),
+        frame=frame,
         explanation="Half the sum of the differences between the shares of original and release in all cells of a margin: the share of records that would have to move for the two to agree.",
         names=names,
         pairs=tuple(tuple(row) for row in pairs.tolist()),

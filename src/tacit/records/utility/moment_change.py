@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -18,15 +18,15 @@ from tacit.errors import InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars, before_after
-from tacit.records.utility.matched import choose_shared_columns
+from tacit.records.utility.matched import LossMeasure, choose_shared_columns
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 from tacit.stats.moments import Decomposition, decompose, kurtosis, skewness
 
 
 @register
-class MomentChange(Measure):
+class MomentChange(LossMeasure):
     """How much masking changed means, variances, covariances, skewness and kurtosis.
 
     The value is the mean absolute change of the covariance matrix, each entry in units of the two original
@@ -51,10 +51,6 @@ class MomentChange(Measure):
         description="the columns compared; by default all numeric ones of original and release",
     )
 
-    family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     number_fields = ("columns",)
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> MomentChangeResult:

@@ -17,19 +17,20 @@ from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.values import as_frame
-from tacit.errors import Approximate, ColumnNotFound, InputError
+from tacit.errors import Approximate, InputError
 from tacit.fields import ColumnName, ColumnNames, NaturalInt, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.lines import histogram
 from tacit.records.utility.matched import (
+    LossMeasure,
+    choose_describing_columns,
     common_codes,
-    describing_columns,
     is_numeric,
     numbers_of_both,
 )
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 from tacit.stats.designs import dummies
 from tacit.stats.propensity import (
     FOLDS,
@@ -53,7 +54,7 @@ BINS = 20
 
 
 @register
-class Propensity(Measure):
+class Propensity(LossMeasure):
     """Squared distance of propensity scores from a coin's: 0 when the files cannot be told apart.
 
     Original (r = 1) and masked records (r = 0) are pooled, the chance e = P(r = 1 | x) is modelled, and
@@ -110,16 +111,14 @@ class Propensity(Measure):
         default=1_000_000, description="records of each file used at most, drawn at random above"
     )
 
-    family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     random = True
     example: ClassVar[Mapping[str, Any]] = {"columns": ["sex", "income"], "degree": 1}
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> PropensityResult:
         original = other.original
-        columns = self.seen(original, data)
+        columns = choose_describing_columns(original, data, self.columns, self.categorical)
+        if not columns:
+            raise InputError("propensity needs a column that is in original and release.")
         ctx.tick("reading both files")
         pool = self.pool(original, data, columns, ctx.rng)
         score = self.scorer(pool, ctx)
@@ -131,17 +130,6 @@ class Propensity(Measure):
         few = pool.some(ALONE, ctx.rng)
         alone = {c: self.alone(few, j) for j, c in enumerate(columns)}
         return self.result(pool, found, null, alone)
-
-    def seen(self, original: Microdata, released: Microdata) -> tuple[str, ...]:
-        """Return the columns that the model sees."""
-        columns = self.columns or describing_columns(original, released)
-        absent = [c for c in (*columns, *self.categorical) if c not in original.columns]
-        absent += [c for c in columns if c not in released.columns]
-        if absent:
-            raise ColumnNotFound(absent, list(released.columns), "original and release")
-        if not columns:
-            raise InputError("propensity needs a column that is in original and release.")
-        return columns
 
     def pool(
         self,
@@ -177,8 +165,7 @@ class Propensity(Measure):
 
     def block(self, original: Microdata, released: Microdata, column: str) -> Numeric | Categories:
         """Return a column of both files."""
-        number = is_numeric(original, column) and is_numeric(released, column)
-        if number and column not in self.categorical:
+        if column not in self.categorical and is_numeric(column, original, released):
             old, new = numbers_of_both(original, released, column)
             if np.isinf(old).any() or np.isinf(new).any():
                 raise InputError(f"propensity: {column!r} holds infinite numbers. Leave it out.")

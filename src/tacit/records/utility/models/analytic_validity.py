@@ -21,18 +21,23 @@ from tacit.errors import InputError
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.utility.matched import CommonCodes, choose_compared_columns, common_codes
+from tacit.records.utility.matched import (
+    CommonCodes,
+    LossMeasure,
+    choose_compared_columns,
+    common_codes,
+)
 from tacit.records.utility.models.estimates import ALL, classes_of_both
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 
 #: A file is analytically interesting, in Winkler's words, when this many variables can be analysed.
 INTERESTING = 6
 
 
 @register
-class AnalyticValidity(Measure):
+class AnalyticValidity(LossMeasure):
     """Whether means and covariances on subdomains, and margins, are about those of the original.
 
     A masked file is analytically valid when it approximately preserves means and covariances on a small
@@ -75,10 +80,6 @@ class AnalyticValidity(Measure):
 
     on_weight = "used"
     on_stratum = "by"
-    family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "by": ["sex"], "least": 2}
 
     def columns_named(self) -> tuple[str, ...]:
@@ -97,7 +98,7 @@ class AnalyticValidity(Measure):
         needed = dict.fromkeys([*self.by, *(c for m in self.margins for c in m)])
         codes = {c: common_codes(original, data, c) for c in needed}
         checks: list[Check] = []
-        domains = list(self.domains(original, data, codes))
+        domains = list(self.domains(sides, codes))
         for i, (name, old, new) in enumerate(domains):
             ctx.tick(f"analytic validity: {name}", i / len(domains))
             checks += self.moments(columns, name, sides[0].part(old), sides[1].part(new))
@@ -106,12 +107,13 @@ class AnalyticValidity(Measure):
         return self.result(columns, checks)
 
     def domains(
-        self, original: Microdata, released: Microdata, codes: Mapping[str, CommonCodes]
+        self, sides: Sequence[Side], codes: Mapping[str, CommonCodes]
     ) -> Iterator[tuple[str, Flags, Flags]]:
         """Yield the subdomains: everybody, then each class of each column."""
-        yield ALL, np.ones(len(original), dtype=bool), np.ones(len(released), dtype=bool)
+        old, new = (np.ones(len(side.weights), dtype=bool) for side in sides)
+        yield ALL, old, new
         for column in self.by:
-            for name, old, new in classes_of_both(original, released, column, codes[column]):
+            for name, old, new in classes_of_both(codes[column]):
                 yield f"{column} {name}", old, new
 
     def moments(self, columns: Sequence[str], name: str, old: Side, new: Side) -> Iterator[Check]:

@@ -20,8 +20,9 @@ from tacit.data.paired import matrix, shared_positions, weights_of
 from tacit.data.values import as_frame, not_numeric, row_numbers
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames, Probability
+from tacit.io.frames import require_columns
 from tacit.plot.chart import Chart
-from tacit.records.utility.matched import choose_compared_columns, common_codes
+from tacit.records.utility.matched import LossMeasure, choose_compared_columns, common_codes
 from tacit.records.utility.models.estimates import (
     ALL,
     Centre,
@@ -35,7 +36,7 @@ from tacit.records.utility.models.estimates import (
 )
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 from tacit.stats.estimates import (
     Estimate,
     duncan_utility,
@@ -47,6 +48,8 @@ from tacit.stats.estimates import (
 )
 
 Statistic = Literal["mean", "median", "total", "sd"]
+#: The original and the masked file.
+Both = tuple[File, File]
 
 SIMPLE: dict[str, Callable[[Floats, Floats], Estimate]] = {
     "mean": mean_estimate,
@@ -59,7 +62,7 @@ QUINTILES = (0.2, 0.4, 0.6, 0.8, 0.9)
 
 
 @register
-class EstimateChange(Measure):
+class EstimateChange(LossMeasure):
     """Percent difference of estimates by group, with Duncan's utility, between original and masked file.
 
     For every column, statistic and group the percent difference is
@@ -147,10 +150,6 @@ class EstimateChange(Measure):
 
     on_weight = "used"
     on_stratum = "by"
-    family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "by": ["sex"]}
 
     @model_validator(mode="after")
@@ -190,9 +189,7 @@ class EstimateChange(Measure):
                 rows += self.rows(files, group, column, ratio=ratio)
         return self.result(rows, files)
 
-    def files(
-        self, original: Microdata, released: Microdata, columns: Sequence[str]
-    ) -> tuple[File, File]:
+    def files(self, original: Microdata, released: Microdata, columns: Sequence[str]) -> Both:
         """Return the numbers of both files that estimates and groups need."""
         parts = [p for ratio in self.ratios for p in split_ratio(ratio)]
         of = [self.quantiles_of] if self.quantiles_of else []
@@ -249,33 +246,28 @@ class EstimateChange(Measure):
 
     # -- groups ------------------------------------------------------------------------------
 
-    def groups(
-        self, original: Microdata, released: Microdata, files: tuple[File, File]
-    ) -> Iterator[Group]:
+    def groups(self, original: Microdata, released: Microdata, files: Both) -> Iterator[Group]:
         """Yield everybody, then the groups of every column."""
         everyone = tuple(np.ones(len(f.weights), dtype=bool) for f in files)
         yield Group(ALL, ALL, everyone[0], everyone[1])
         for column in self.by:
-            if column not in released.columns:
-                raise ColumnNotFound([column], list(released.columns), "the release")
-            codes = common_codes(original, released, column)
-            for name, old, new in classes_of_both(original, released, column, codes):
+            require_columns([column], released.columns, "the release")
+            for name, old, new in classes_of_both(common_codes(original, released, column)):
                 yield self.group(column, name, old, new, files)
         for column, limits in self.bands.items():
             edges = (np.array(limits), np.array(limits))
             yield from self.bins(column, edges, band_names(limits), files)
         if self.quantiles_of:
             column = self.quantiles_of
-            limits_of = [quantile_limits(f, column, self.cuts) for f in files]
-            edges = (limits_of[0], limits_of[1])
-            yield from self.bins(column, edges, share_names(self.cuts), files)
+            ours, theirs = (quantile_limits(f, column, self.cuts) for f in files)
+            yield from self.bins(column, (ours, theirs), share_names(self.cuts), files)
 
     def bins(
         self,
         column: str,
         limits: tuple[Floats, Floats],
         names: Sequence[str],
-        files: tuple[File, File],
+        files: Both,
     ) -> Iterator[Group]:
         """Yield the groups between limits, a group's lower limit within it."""
         both = zip((f.numbers[column] for f in files), limits, strict=True)
@@ -283,9 +275,7 @@ class EstimateChange(Measure):
         for i, name in enumerate(names):
             yield self.group(column, name, bins[0] == i, bins[1] == i, files)
 
-    def group(
-        self, column: str, name: str, old: Flags, new: Flags, files: tuple[File, File]
-    ) -> Group:
+    def group(self, column: str, name: str, old: Flags, new: Flags, files: Both) -> Group:
         """Return a group; of the original records in both files, when asked for."""
         if self.groups_from == "original":
             at_old, at_new = shared_positions(files[0].rows, files[1].rows)
@@ -295,9 +285,7 @@ class EstimateChange(Measure):
 
     # -- estimates ---------------------------------------------------------------------------
 
-    def rows(
-        self, files: tuple[File, File], group: Group, column: str, *, ratio: bool
-    ) -> Iterator[Row]:
+    def rows(self, files: Both, group: Group, column: str, *, ratio: bool) -> Iterator[Row]:
         """Yield the estimates of a column in a group."""
         parts = [
             f.values(column, inside)
@@ -325,7 +313,7 @@ class EstimateChange(Measure):
             found = both(lambda f, inside: f.ratio(above, below, inside))
             yield Row(column, "ratio of totals", group, counts, *found)
 
-    def result(self, rows: Sequence[Row], files: tuple[File, File]) -> EstimateChangeResult:
+    def result(self, rows: Sequence[Row], files: Both) -> EstimateChangeResult:
         """Put the result together."""
         percents = np.array([abs(r.percent) for r in rows])
         known = percents[np.isfinite(percents)]

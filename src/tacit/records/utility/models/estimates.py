@@ -10,8 +10,6 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.arrays import Flags, Floats, Ints
-from tacit.data.hierarchy import ground_labels
-from tacit.data.microdata import Microdata
 from tacit.plot.chart import Chart
 from tacit.plot.families import grouped_bars
 from tacit.plot.parts import short_number
@@ -62,16 +60,8 @@ def estimate_over(
 ) -> Estimate:
     """Return an estimate with the error that replicate weights show, combined over implicates.
 
-    Parameters
-    ----------
-    file, inside
-        The file, and the records of a group.
-    of
-        The estimate from some records of a file, by its weights.
-    scale
-        What the squared deviations of the replicates are multiplied by.
-    centre
-        Whether they deviate from the estimate or from their own mean.
+    ``of`` gives the estimate from some records of a file by its weights; squared deviations of the replicates, from the
+    estimate or from their own mean, are multiplied by ``scale``.
     """
     if file.implicate is None:
         return estimate_by_replicates(file, inside, of, scale, centre)
@@ -182,17 +172,9 @@ def group_label(group: Group) -> str:
     return ALL if group.column == ALL else f"{group.column} {group.label}"
 
 
-def classes_of_both(
-    original: Microdata, released: Microdata, column: str, codes: CommonCodes
-) -> Iterator[tuple[str, Flags, Flags]]:
+def classes_of_both(codes: CommonCodes) -> Iterator[tuple[str, Flags, Flags]]:
     """Yield the classes of a column that occur: name, and who is in it in either file."""
-    for code, name in enumerate([*class_names(original, released, column), "missing"]):
+    for code, name in enumerate([*codes.labels, "missing"]):
         old, new = codes.old == code, codes.new == code
         if old.any() or new.any():
             yield name, old, new
-
-
-def class_names(original: Microdata, released: Microdata, column: str) -> list[str]:
-    """Return the names of the classes of a column in the order of their common codes."""
-    texts = [ground_labels(side.codes(column).values).to_pylist() for side in (original, released)]
-    return list(dict.fromkeys([*texts[0], *texts[1]]))

@@ -20,11 +20,11 @@ from tacit.errors import InputError, InvalidParameter
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.lines import intervals
-from tacit.records.utility.matched import common_codes, is_numeric
-from tacit.records.utility.models.estimates import Compared, class_names, mean_of
+from tacit.records.utility.matched import LossMeasure, common_codes, is_numeric
+from tacit.records.utility.models.estimates import Compared, mean_of
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 from tacit.stats.designs import Term, dummies, parse_term
 from tacit.stats.estimates import (
     Z95,
@@ -39,7 +39,7 @@ CONSTANT = "constant"
 
 
 @register
-class RegressionChange(Measure):
+class RegressionChange(LossMeasure):
     """Coefficients and standard errors of a regression, from the original and from the masked file.
 
     The regression is written as a response and covariates: ``log(net_worth)`` on ``age``, ``age^2`` and
@@ -88,10 +88,6 @@ class RegressionChange(Measure):
     )
 
     on_weight = "used"
-    family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"response": "log(income)", "covariates": ["age", "sex"]}
 
     @field_validator("response", "covariates")
@@ -130,16 +126,16 @@ class RegressionChange(Measure):
         texts = [
             c
             for c in self.columns_named()
-            if c != self.implicate and not (is_numeric(original, c) and is_numeric(released, c))
+            if c != self.implicate and not is_numeric(c, original, released)
         ]
         self.refuse_functions_of(texts)
-        categories = {c: common_codes(original, released, c) for c in texts}
-        names = {c: class_names(original, released, c) for c in texts}
-        out = {}
-        for label, side in (("original", original), ("masked", released)):
-            codes = {c: k.old if label == "original" else k.new for c, k in categories.items()}
-            out[label] = self.design(side, codes, names, label)
-        return out
+        both = {c: common_codes(original, released, c) for c in texts}
+        old, new = ({c: k.old for c, k in both.items()}, {c: k.new for c, k in both.items()})
+        names = {c: k.labels for c, k in both.items()}
+        return {
+            "original": self.design(original, old, names, "original"),
+            "masked": self.design(released, new, names, "masked"),
+        }
 
     def refuse_functions_of(self, texts: Sequence[str]) -> None:
         """Refuse text columns anywhere but alone as a covariate."""
