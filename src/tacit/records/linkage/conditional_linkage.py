@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field
@@ -16,8 +15,10 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric
-from tacit.errors import ColumnNotFound, InputError
+from tacit.data.values import as_frame
+from tacit.errors import InputError
 from tacit.fields import ColumnName, PositiveInt
+from tacit.io.frames import require_columns
 from tacit.numerics.algebra import dot, eigh, eigvalsh, pinvh
 from tacit.numerics.elementary import exp
 from tacit.plot.chart import Chart
@@ -84,9 +85,7 @@ class ConditionalLinkage(Measure):
     ) -> ConditionalLinkageResult:
         original = other.original
         shared = shared_numeric(original, data)
-        absent = [c for c in self.columns if c not in shared]
-        if absent:
-            raise ColumnNotFound(absent, shared, "the numeric columns of original and release")
+        require_columns(self.columns, shared, "the numeric columns of original and release")
         both = pairs(original, data, shared, self.kind)
         columns = self.columns or find_changed_columns(
             shared, both.before[both.old], both.after[both.new]
@@ -153,7 +152,7 @@ class ConditionalLinkage(Measure):
             title="Conditional linkage",
             value=rate,
             numbers=numbers,
-            frame=nw.from_native(pa.table(rows), eager_only=True),
+            frame=as_frame(rows),
             explanation=(
                 "The intruder knows the targets' original values and how masked values vary around them, and takes "
                 "the most likely masked record. Guessing would find one in as many as there are masked records."

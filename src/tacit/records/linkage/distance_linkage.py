@@ -23,7 +23,6 @@ from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.linkage import attack as attacks
 from tacit.records.linkage.attack import TIE_RULES, Attack, Direction, Files, TieRule
-from tacit.records.linkage.link_curve import link_frame
 from tacit.records.linkage.linking import (
     Fields,
     NothingToCompare,
@@ -32,6 +31,7 @@ from tacit.records.linkage.linking import (
     check_shared,
     check_values,
     count_disclosed_values,
+    link_frame,
 )
 from tacit.records.linkage.metrics import Metric, condition_number, dependent_columns, known_scale
 from tacit.registry import register
@@ -305,37 +305,22 @@ class DistanceLinkage(Measure):
 
 @dataclass(frozen=True, repr=False)
 class DistanceLinkageResult(Result):
-    """Correct links, by record in ``frame``.
-
-    Attributes
-    ----------
-    correct, share
-        Correct links under the tie rule, and their share of the records that are in both files.
-    attack, columns
-        The strongest attack, and the columns it used.
-    by_rule
-        Its correct links under each tie rule.
-    by_attack
-        Correct links of every attack tried.
-    any_parent
-        Share of links to a record with the released values of the own one (a member of its group).
-    condition
-        Condition number of the correlations of the columns.
-    rounds
-        Correct links in each round of training, among the records trained on.
-    disclosed
-        By sensitive column, correct links that lead to the true value.
-    """
+    """Correct links, by record in ``frame``: under the tie rule, and their share of the records that are in both files."""
 
     correct: float = 0.0
     share: float = 0.0
+    #: The strongest attack, the columns it used, and its correct links under each tie rule.
     attack: str = ""
     columns: tuple[str, ...] = ()
     by_rule: Mapping[str, float] = field(default_factory=dict)
     by_attack: Mapping[str, float] = field(default_factory=dict)
+    #: Share of links to a record with the released values of the own one (a member of its group).
     any_parent: float = 0.0
+    #: Condition number of the correlations of the columns.
     condition: float = math.nan
+    #: Correct links in each round of training, among the records trained on.
     rounds: tuple[float, ...] = ()
+    #: By sensitive column, correct links that lead to the true value.
     disclosed: Mapping[str, float] = field(default_factory=dict)
 
     def plot(self) -> Chart:

@@ -15,12 +15,13 @@ from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import Pairs, pairs
 from tacit.data.values import not_numeric
-from tacit.errors import ColumnNotFound, InputError, SdcError
+from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnNames, PositiveFloat
+from tacit.io.frames import require_columns
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.linkage.attack import TIE_RULES, TieRule
-from tacit.records.linkage.link_curve import link_frame
+from tacit.records.linkage.linking import link_frame
 from tacit.records.linkage.series_attack import SeriesAttack, attack, standard_attack
 from tacit.registry import register
 from tacit.result import Result
@@ -206,9 +207,7 @@ class SeriesLinkage(Measure):
     def both(self, original: Microdata, released: Microdata) -> Pairs:
         """Return the columns in both files."""
         columns = self.columns_named()
-        absent = [c for c in columns if c not in original.columns]
-        if absent:
-            raise ColumnNotFound(absent, list(original.columns), "the original")
+        require_columns(columns, original.columns, "the original")
         text = not_numeric(original, columns, self.kind)
         if text:
             raise text[0]
@@ -258,27 +257,15 @@ class SeriesLinkage(Measure):
 
 @dataclass(frozen=True, repr=False)
 class SeriesLinkageResult(Result):
-    """Correct links, by record in ``frame``.
-
-    Attributes
-    ----------
-    correct, share
-        Correct links under the tie rule, and their share of the records that are in both files.
-    standard
-        The share that an attacker finds who takes every point as a variable; NaN for series of different
-        lengths.
-    chance
-        The share that guessing finds.
-    by_rule
-        Correct links under each tie rule.
-    advice
-        What the series look like, and the distance that suits them.
-    """
+    """Correct links, by record in ``frame``: under the tie rule, and their share of the records that are in both files."""
 
     correct: float = 0.0
     share: float = 0.0
+    #: The share that an attacker finds who takes every point as a variable; NaN for series of different lengths.
     standard: float = math.nan
+    #: The share that guessing finds.
     chance: float = 0.0
+    #: Correct links under each tie rule.
     by_rule: Mapping[str, float] = field(default_factory=dict)
     advice: Advice | None = None
 
@@ -337,10 +324,8 @@ def advise(panel: Panel) -> Advice:
     monotone, spread, even = one_way(panel), level_spread(panel), panel.even
     kind: Kind = "minkowski"
     if not even:
-        kind, why = (
-            "dtw",
-            "the series differ in length, so dtw compares them (at a cost of n x m a pair)",
-        )
+        kind = "dtw"
+        why = "the series differ in length, so dtw compares them (at a cost of n x m a pair)"
     elif monotone >= SAME_SHAPE:
         why = f"{monotone:.0%} of the series go the same way, so values (minkowski) tell more than slopes"
     elif spread <= SAME_LEVEL:
@@ -348,9 +333,8 @@ def advise(panel: Panel) -> Advice:
         why = f"only {spread:.0%} of the variance lies between records, so slopes (sts) tell more than levels"
     else:
         why = "shapes and levels both differ, so minkowski and sts are both worth trying"
-    return Advice(
-        monotone, spread, even, kind, f"Of the distances, {kind} suits these series: {why}."
-    )
+    sentence = f"Of the distances, {kind} suits these series: {why}."
+    return Advice(monotone, spread, even, kind, sentence)
 
 
 def one_way(panel: Panel) -> float:
