@@ -71,20 +71,15 @@ class Runs:
         begins = np.flatnonzero(counted)
         own = classes[begins]
         at = np.searchsorted(start.classes, own)
-        numbers = start.before[at] + rank_by_class(own) + 1
+        order = np.argsort(own, kind="stable")
+        rank = np.empty(len(own), dtype=np.int64)
+        rank[order] = rank_in_group(own[order])
+        numbers = start.before[at] + rank + 1
         run = np.cumsum(counted) - 1
         found = np.full(len(new), start.number, dtype=np.int64)
         inside = run >= 0
         found[inside] = numbers[run[inside]]
         return classes, found
-
-
-def rank_by_class(classes: Ints) -> Ints:
-    """Return 0, 1, ... for the places of each class, in order."""
-    order = np.argsort(classes, kind="stable")
-    found = np.empty(len(classes), dtype=np.int64)
-    found[order] = rank_in_group(classes[order])
-    return found
 
 
 def opens_household(ids: pa.ChunkedArray) -> Flags:

@@ -17,7 +17,7 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.margins import Totals, recode_totals
 from tacit.data.microdata import Microdata
-from tacit.data.values import not_numeric, read_numeric_column
+from tacit.data.values import as_frame, not_numeric, read_numeric_column
 from tacit.engine.codes import Cells, Coded, wildcard_sizes
 from tacit.errors import InputError, InvalidParameter, RoleMissing, SdcError, SdcWarning
 from tacit.fields import (
@@ -324,7 +324,7 @@ class RiskOfCells:
             extra |= {"spree": self.spree.population, "floored": self.floored}
         for name, values in extra.items():
             found[free_name(name, found)] = values
-        return nw.from_native(pa.table(found), eager_only=True)
+        return as_frame(found)
 
 
 @dataclass(frozen=True, repr=False)
@@ -333,19 +333,13 @@ class IndividualRiskResult(Result):
 
     ``frame`` has one row per record, in the order of the records: its sample count ``f``, ``population``, ``p`` and
     ``risk``, and the risk of its household where one is declared.
-
-    Attributes
-    ----------
-    expected
-        The expected number of re-identifications: the sum of the risks.
-    risk
-        The risk of each record, in order.
-    parts
-        The cells of each quasi-identifier; ``parts[0].frame`` is their table.
     """
 
+    #: The expected number of re-identifications: the sum of the risks.
     expected: float = 0.0
+    #: The risk of each record, in order.
     risk: Floats = None  # type: ignore[assignment]
+    #: The cells of each quasi-identifier; ``parts[0].frame`` is their table.
     parts: tuple[RiskOfCells, ...] = ()
     limit: float | None = None
     households: pa.Table | None = None
@@ -362,7 +356,7 @@ class IndividualRiskResult(Result):
             raise RoleMissing(
                 "individual_risk: the data declare no household. Declare it with tacit.read(..., household=...)."
             )
-        return nw.from_native(self.households, eager_only=True)
+        return as_frame(self.households)
 
     def threshold(self, expected: float, *, removed: bool = False) -> float:
         """Return the risk above which records must be protected to expect at most so many re-identifications.
@@ -485,4 +479,4 @@ def record_table(
     }
     if household is not None:
         found["household_risk"] = household["risk"][household["of"]]
-    return nw.from_native(pa.table(found), eager_only=True)
+    return as_frame(found)

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.errors import SdcError
 from tacit.plot.chart import Chart
 from tacit.plot.families import grouped_bars
@@ -21,6 +21,7 @@ from tacit.result import Result
 from tacit.spec import Companions
 
 TRUE = "true"
+NUMBERS = ("tau1", "tau2", "error1", "error2")
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,14 @@ def compare_models(
         title="Sample risk by model",
         value=first.value,
         numbers={f"tau2, {r.name}": r.tau2 for r in rows if r.tau2 is not None},
-        frame=as_frame(rows),
+        frame=as_frame(
+            {
+                "model": [r.name for r in rows],
+                **{c: pa.array([getattr(r, c) for r in rows], pa.float64()) for c in NUMBERS},
+                "cells": pa.array([r.cells for r in rows], pa.int64()),
+                "note": [r.note for r in rows],
+            }
+        ),
         explanation=(
             "Models that agree support each other; estimates of the local model that keep rising with the neighbourhood say "
             "that its polynomial no longer fits."
@@ -148,14 +156,3 @@ def list_hoods_of(spec: SampleRisk, data: Microdata) -> list[tuple[Hood, int]]:
     ordinal = find_ordinal(table, spec.ordinal)
     place_cells(table, ordinal, spec.positions, spec.impossible)
     return [(hood, hood.size(len(ordinal))) for hood in spec.hoods(ordinal)]
-
-
-def as_frame(rows: Iterable[Line]) -> nw.DataFrame[Any]:
-    """Return one row per model."""
-    listed = list(rows)
-    numbers = ("tau1", "tau2", "error1", "error2")
-    columns: dict[str, Any] = {"model": [r.name for r in listed]}
-    columns |= {c: pa.array([getattr(r, c) for r in listed], pa.float64()) for c in numbers}
-    columns["cells"] = pa.array([r.cells for r in listed], pa.int64())
-    columns["note"] = [r.note for r in listed]
-    return nw.from_native(pa.table(columns), eager_only=True)

@@ -147,18 +147,12 @@ class LatinHypercube(Method):
             if self.margins == "empirical":
                 place = np.minimum((at * len(ascending)).astype(np.int64), len(ascending) - 1)
                 found.append(ascending[place])
-            else:
-                found.append(interpolate_quantiles(ascending, at, whole=column.whole))
+                continue
+            # On the straight lines between ordered values.
+            places = (np.arange(len(ascending)) + 0.5) / len(ascending)
+            between = np.interp(at, places, ascending)
+            found.append(np.floor(between + 0.5).astype(np.int64) if column.whole else between)
         return found
-
-
-def interpolate_quantiles(
-    ascending: npt.NDArray[Any], at: Floats, *, whole: bool
-) -> npt.NDArray[Any]:
-    """Return quantiles on the straight lines between ordered values, rounded for whole numbers."""
-    places = (np.arange(len(ascending)) + 0.5) / len(ascending)
-    found = np.interp(at, places, ascending)
-    return np.floor(found + 0.5).astype(np.int64) if whole else found
 
 
 def pair_scores(

@@ -120,7 +120,11 @@ class SimulateBounded(Method):
             old = x[chosen, j]
             low, high = np.sort([old * (1 - bounds), old * (1 + bounds)], axis=0)
             new[chosen, j] = np.clip(self.amounts(mean, sd, low, high, ctx.rng), low, high)
-        check_bounds_kept(x, new, self.bound * (1 + self.spread))
+        widest = self.bound * (1 + self.spread)
+        if (np.abs(new - x) > widest * np.abs(x) + 1e-9 * np.abs(x)).any():
+            raise DisclosureRefused(
+                "simulate_bounded: an amount left its bounds; nothing was released"
+            )
         ctx.note(columns=list(self.columns), changed=int((new != x).any(axis=1).sum()))
         return data.replace(block.released(new, whole=self.whole))
 
@@ -214,10 +218,3 @@ def draw_truncated_normal(
     return np.where(
         np.isfinite(found) & (pb > pa), np.clip(found, low, high), low + u * (high - low)
     )
-
-
-def check_bounds_kept(old: Floats, new: Floats, bound: float) -> None:
-    """Check that no amount moved farther than the widest bound, and that none changed its sign."""
-    slack = 1e-9 * np.abs(old)
-    if (np.abs(new - old) > bound * np.abs(old) + slack).any():
-        raise DisclosureRefused("simulate_bounded: an amount left its bounds; nothing was released")

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
@@ -18,7 +17,7 @@ from tacit.context import Context
 from tacit.data.copies import split_copies
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, weights_of
-from tacit.data.values import not_numeric
+from tacit.data.values import as_frame, not_numeric
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName, ColumnNames, Probability
 from tacit.plot.chart import Chart
@@ -125,7 +124,8 @@ class SyntheticEstimates(Measure):
         ctx.tick("estimating from the original", 0.1)
         truth = list(self.estimates(other.original, cuts))
         copies = [list(self.estimates(c, cuts)) for c in split_copies(data)]
-        way = self.synthesis or synthesis_of(data)
+        full = any(a.details.get("synthesis") == "full" for a in data.history)
+        way = self.synthesis or ("full" if full else "partial")
         ratio = len(data) / max(len(copies), 1) / max(len(other.original), 1)
         rows = []
         for j, (name, value, variance) in enumerate(truth):
@@ -169,7 +169,7 @@ class SyntheticEstimates(Measure):
                 "variances adjusted": sum(r["variance adjusted"] for r in rows),
                 "copies": m,
             },
-            frame=nw.from_native(pa.Table.from_pylist(rows), eager_only=True),
+            frame=as_frame(pa.Table.from_pylist(rows)),
             explanation=said,
         )
 
@@ -259,12 +259,6 @@ def named(names: list[str], found: Estimates) -> Iterator[tuple[str, float, floa
 def codes_of(data: Microdata, column: str | None) -> Ints | None:
     """Return a column as numbers of groups, if there is one."""
     return None if column is None else data.codes(column).codes.astype(np.int64)
-
-
-def synthesis_of(data: Microdata) -> Literal["partial", "full"]:
-    """Return whether a step of the data's history replaced all columns."""
-    full = any(a.details.get("synthesis") == "full" for a in data.history)
-    return "full" if full else "partial"
 
 
 # -- combining rules -------------------------------------------------------------------------------

@@ -68,9 +68,10 @@ class MomentChange(LossMeasure):
     def result(self, columns: tuple[str, ...], x0: Floats, x1: Floats) -> MomentChangeResult:
         """Put the result together."""
         parts = decompose(x0, x1)
-        change = covariance_change(parts)
-        lower = np.tril_indices(len(columns))
-        value = float(np.abs(change[lower]).mean())
+        spread = np.sqrt(np.diag(parts.original))
+        scale = np.where(spread > 0, spread, 1.0)
+        change = (parts.released - parts.original) / np.outer(scale, scale)
+        value = float(np.abs(change[np.tril_indices(len(columns))]).mean())
         table: dict[str, Any] = {
             "column": list(columns),
             "mean_before": x0.mean(axis=0),
@@ -84,8 +85,7 @@ class MomentChange(LossMeasure):
             "kurtosis_before": kurtosis(x0),
             "kurtosis_after": kurtosis(x1),
         }
-        spread = np.sqrt(np.diag(parts.original))
-        shift = np.abs(x1.mean(axis=0) - x0.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        shift = np.abs(x1.mean(axis=0) - x0.mean(axis=0)) / scale
         total = float(np.diag(parts.original).sum())
         numbers: dict[str, Any] = {
             "mean change of the covariance matrix": value,
@@ -142,13 +142,6 @@ class MomentChangeResult(Result):
             kept = [i for i in items if np.isfinite(i[1]) and np.isfinite(i[2])]
             if kept:
                 yield before_after(kept, title=f"{name.capitalize()} of each column", y=name)
-
-
-def covariance_change(parts: Decomposition) -> Floats:
-    """Return Cov(released) - Cov(original) in units of the original standard deviations."""
-    sd = np.sqrt(np.diag(parts.original))
-    scale = np.where(sd > 0, sd, 1.0)
-    return np.asarray((parts.released - parts.original) / np.outer(scale, scale))
 
 
 def ratio(after: float, before: float) -> float:

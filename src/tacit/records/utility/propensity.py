@@ -153,7 +153,9 @@ class Propensity(LossMeasure):
             )
         most = min(CELLS // max(len(groups), 1), int(WORK / max(terms, 1) ** 2)) // 2
         most = max(min(most, self.max_records), 2)
-        at = draw_records(sizes, most, rng)
+        first = draw_positions(sizes[0], most, rng)
+        # The same of both where the files are of one length.
+        at = first, first if sizes[0] == sizes[1] else draw_positions(sizes[1], most, rng)
         x = np.column_stack([b.columns(at) for b in blocks])
         if not np.ptp(x, axis=0).any():
             raise InputError(
@@ -422,12 +424,6 @@ class Categories:
     def columns(self, at: At) -> Floats:
         """Return the dummies of some records."""
         return dummies(np.concatenate([self.old[at[0]], self.new[at[1]]]), self.size)
-
-
-def draw_records(sizes: tuple[int, int], most: int, rng: np.random.Generator) -> At:
-    """Return the records used of each file; the same of both where the files are of one length."""
-    first = draw_positions(sizes[0], most, rng)
-    return first, first if sizes[0] == sizes[1] else draw_positions(sizes[1], most, rng)
 
 
 def draw_positions(n: int, most: int, rng: np.random.Generator) -> Ints:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Floats
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.copies import copy_numbers
@@ -142,7 +142,11 @@ class Calibrate(Method):
             ctx.tick("calibrating", (number + 0.5) / n_copies)
             at = np.flatnonzero(copy == number)
             part = {c: Coded(v.codes[at], v.values) for c, v in coded.items()}
-            fit, of = self.fit_records(before[at], part)
+            # Ratios are those of the cells that the margins' columns form.
+            of, n_cells, cells = cells_of(part)
+            amount = np.bincount(of, weights=before[at], minlength=n_cells).astype(np.float64)
+            margins = [place_totals(t, cells, amount > 0, "calibrate") for t in self.margins]
+            fit = self.fit(amount, margins)
             ratio[at] = fit.values[of]
             fits.append(fit)
         ctx.note(
@@ -156,13 +160,6 @@ class Calibrate(Method):
         described = data.columns.get(name, Column(name))
         column = Column(name, described.roles | {"weight"}, described.label)
         return result.with_columns_described({name: column})
-
-    def fit_records(self, before: Floats, coded: Mapping[str, Coded]) -> tuple[Fit, Ints]:
-        """Return the ratios of the cells of the margins' columns, and the cell of each record."""
-        of, n_cells, cells = cells_of(coded)
-        amount = np.bincount(of, weights=before, minlength=n_cells).astype(np.float64)
-        margins = [place_totals(t, cells, amount > 0, "calibrate") for t in self.margins]
-        return self.fit(amount, margins), of
 
     def fit(self, amount: Floats, margins: list[Margin]) -> Fit:
         """Return the ratio of new to old weight in each cell of the margins' columns."""

@@ -113,8 +113,10 @@ class EstimatePrecision(Measure):
         if self.task == "slope":
             value, influence = slope(values[used], weights[used])
         else:
-            a = np.array(self.coefficients or (1.0,))
-            value, influence = mean(values[used] @ a, weights[used])
+            each = values[used] @ np.array(self.coefficients or (1.0,))
+            share = weights[used] / weights[used].sum()
+            value = float(share @ each)
+            influence = share * (each - value)
         everyone = np.zeros(len(values))
         everyone[used] = influence
         return Estimate(factor * value, factor * everyone, int(used.sum()))
@@ -213,13 +215,6 @@ def squared_bias(old: Estimate, new: Estimate, both: Pairs) -> float:
 def sum_of_squares(contributions: Floats, n: int) -> float:
     """Return the variance of a sum of independent contributions, n - 1 for n."""
     return float(contributions @ contributions) * n / (n - 1)
-
-
-def mean(values: Floats, weights: Floats) -> tuple[float, Floats]:
-    """Return a weighted mean and each record's contribution to its error."""
-    share = weights / weights.sum()
-    center = float(share @ values)
-    return center, share * (values - center)
 
 
 def slope(values: Floats, weights: Floats) -> tuple[float, Floats]:

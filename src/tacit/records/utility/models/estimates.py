@@ -96,6 +96,11 @@ class Group:
     old: Flags
     new: Flags
 
+    @property
+    def name(self) -> str:
+        """Return the label with its column."""
+        return ALL if self.column == ALL else f"{self.column} {self.label}"
+
 
 class Compared:
     """An estimate from the original and from the masked file."""
@@ -157,7 +162,7 @@ class Row(Compared):
 def percent_bars(rows: Sequence[Row], column: str) -> Chart:
     """Return bars of percent differences by group, one colour per statistic (Figures 1 and 2)."""
     return grouped_bars(
-        ((group_label(r.group), r.statistic, r.percent) for r in rows if math.isfinite(r.percent)),
+        ((r.group.name, r.statistic, r.percent) for r in rows if math.isfinite(r.percent)),
         title=f"Percent differences of {column}",
         subtitle="100 (original - masked) / original; left of 0: larger after masking",
         y="percent difference",
@@ -165,11 +170,6 @@ def percent_bars(rows: Sequence[Row], column: str) -> Chart:
         step=15,
         alt=f"Percent differences of {column} by group",
     )
-
-
-def group_label(group: Group) -> str:
-    """Return a group's name with its column."""
-    return ALL if group.column == ALL else f"{group.column} {group.label}"
 
 
 def classes_of_both(codes: CommonCodes) -> Iterator[tuple[str, Flags, Flags]]:
