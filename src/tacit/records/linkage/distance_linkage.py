@@ -156,7 +156,50 @@ class DistanceLinkage(Measure):
         known = self.known(other.original, data)
         warn_dependent(known, self)
         found, rounds = self.attacks(known, ctx)
-        return self.result(known, found, rounds, other.original, data)
+        files, best = known.files, attacks.best_of(found, self.ties)
+        n, correct = len(files.old), best.correct(self.ties)
+        total = float(correct.sum())
+        tried = attacks.counts(found, self.ties)
+        condition = condition_of(files)
+        numbers: dict[str, Any] = {
+            "records attacked": len(files.queries),
+            "of them in both files": n,
+            "columns known": len(known.columns) + len(self.block),
+            "attack": best.name,
+            "correct links": total,
+            "share of correct links": total / n,
+            "share by chance": 1.0 / len(files.targets),
+            "correct and without ties": int(best.count("unique")),
+            "share linked to a record of the same released values": float(best.parent.sum()) / n,
+            "condition number of the columns": condition,
+        }
+        if len(tried) > 1:
+            numbers |= {f"correct by {name}": count for name, count in tried.items()}
+        learnt = count_disclosed_values(other.original, data, files, correct)
+        numbers |= {f"{c}: true values disclosed by correct links": v for c, v in learnt.items()}
+        if best.pairing is not None:
+            numbers["pairings of the same distance averaged"] = best.pairing.drawn
+            numbers["standard error of correct links"] = best.pairing.error
+        if best.probability is not None:
+            numbers["correct links the intruder would expect"] = float(best.probability.sum())
+        return DistanceLinkageResult(
+            kind=self.kind,
+            title="Distance-based record linkage",
+            value=total / n,
+            numbers=numbers,
+            frame=frame_of_links(best, correct),
+            explanation=explain_distance_linkage(self, best, total, n, condition),
+            correct=total,
+            share=total / n,
+            attack=best.name,
+            columns=(*self.block, *known.columns),
+            by_rule={rule: best.count(rule) for rule in TIE_RULES},
+            by_attack=tried,
+            any_parent=float(best.parent.sum()) / n,
+            condition=condition,
+            rounds=tuple(rounds),
+            disclosed=learnt,
+        )
 
     def known(self, original: Microdata, data: Microdata) -> Fields:
         """Return the numbers of both files on the columns known, by default those that were changed.
@@ -245,62 +288,6 @@ class DistanceLinkage(Measure):
         if cross in ("true", "strongest"):
             found[WORST_CASE] = attacks.true_covariance(files)
         return found, rounds
-
-    # -- the result --------------------------------------------------------------------------
-
-    def result(
-        self,
-        known: Fields,
-        found: list[Attack],
-        rounds: list[float],
-        old: Microdata,
-        new: Microdata,
-    ) -> DistanceLinkageResult:
-        """Put the result together."""
-        files, best = known.files, attacks.best_of(found, self.ties)
-        n, correct = len(files.old), best.correct(self.ties)
-        total = float(correct.sum())
-        tried = attacks.counts(found, self.ties)
-        condition = condition_of(files)
-        numbers: dict[str, Any] = {
-            "records attacked": len(files.queries),
-            "of them in both files": n,
-            "columns known": len(known.columns) + len(self.block),
-            "attack": best.name,
-            "correct links": total,
-            "share of correct links": total / n,
-            "share by chance": 1.0 / len(files.targets),
-            "correct and without ties": int(best.count("unique")),
-            "share linked to a record of the same released values": float(best.parent.sum()) / n,
-            "condition number of the columns": condition,
-        }
-        if len(tried) > 1:
-            numbers |= {f"correct by {name}": count for name, count in tried.items()}
-        learnt = count_disclosed_values(old, new, files, correct)
-        numbers |= {f"{c}: true values disclosed by correct links": v for c, v in learnt.items()}
-        if best.pairing is not None:
-            numbers["pairings of the same distance averaged"] = best.pairing.drawn
-            numbers["standard error of correct links"] = best.pairing.error
-        if best.probability is not None:
-            numbers["correct links the intruder would expect"] = float(best.probability.sum())
-        return DistanceLinkageResult(
-            kind=self.kind,
-            title="Distance-based record linkage",
-            value=total / n,
-            numbers=numbers,
-            frame=frame_of_links(best, correct),
-            explanation=explain_distance_linkage(self, best, total, n, condition),
-            correct=total,
-            share=total / n,
-            attack=best.name,
-            columns=(*self.block, *known.columns),
-            by_rule={rule: best.count(rule) for rule in TIE_RULES},
-            by_attack=tried,
-            any_parent=float(best.parent.sum()) / n,
-            condition=condition,
-            rounds=tuple(rounds),
-            disclosed=learnt,
-        )
 
 
 @dataclass(frozen=True, repr=False)

@@ -22,7 +22,7 @@ from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.linkage.attack import TIE_RULES, TieRule
 from tacit.records.linkage.linking import link_frame
-from tacit.records.linkage.series_attack import SeriesAttack, attack, standard_attack
+from tacit.records.linkage.series_attack import attack, standard_attack
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -202,26 +202,7 @@ class SeriesLinkage(Measure):
         usual = None
         if raw[0].even and raw[1].even and (raw[0].lengths[0] == raw[1].lengths[0]).all():
             usual = float(standard_attack(*raw, self.ties, truth).sum())
-        return self.result(found, usual, advise(raw[0]), len(raw[1]))
-
-    def both(self, original: Microdata, released: Microdata) -> Pairs:
-        """Return the columns in both files."""
-        columns = self.columns_named()
-        require_columns(columns, original.columns, "the original")
-        text = not_numeric(original, columns, self.kind)
-        if text:
-            raise text[0]
-        both = pairs(original, released, columns, self.kind)
-        if len(both.old) < 2:
-            raise InputError(
-                f"{self.kind} needs at least two records that are in original and release"
-            )
-        return both
-
-    def result(
-        self, found: SeriesAttack, usual: float | None, advice: Advice, targets: int
-    ) -> SeriesLinkageResult:
-        """Put the result together."""
+        advice = advise(raw[0])
         n = int((found.truth >= 0).sum())
         links, correct = found.links, found.correct(self.ties)
         total = float(correct.sum())
@@ -234,7 +215,7 @@ class SeriesLinkage(Measure):
             "correct links": total,
             "share of correct links": total / n,
             "share by the standard attack": standard,
-            "share by chance": 1.0 / targets,
+            "share by chance": 1.0 / len(raw[1]),
             "correct and without ties": int(found.correct("unique").sum()),
             "share of series that go one way": advice.monotone,
             "share of variance between records": advice.level_spread,
@@ -249,10 +230,24 @@ class SeriesLinkage(Measure):
             correct=total,
             share=total / n,
             standard=standard,
-            chance=1.0 / targets,
+            chance=1.0 / len(raw[1]),
             by_rule={rule: float(found.correct(rule).sum()) for rule in TIE_RULES},
             advice=advice,
         )
+
+    def both(self, original: Microdata, released: Microdata) -> Pairs:
+        """Return the columns in both files."""
+        columns = self.columns_named()
+        require_columns(columns, original.columns, "the original")
+        text = not_numeric(original, columns, self.kind)
+        if text:
+            raise text[0]
+        both = pairs(original, released, columns, self.kind)
+        if len(both.old) < 2:
+            raise InputError(
+                f"{self.kind} needs at least two records that are in original and release"
+            )
+        return both
 
 
 @dataclass(frozen=True, repr=False)

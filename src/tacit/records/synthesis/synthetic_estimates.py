@@ -145,10 +145,7 @@ class SyntheticEstimates(Measure):
                 "overlap": overlap_intervals((value - half, value + half), ends),
                 "variance adjusted": found.adjusted,
             })  # fmt: skip
-        return self.result(rows, len(copies), way)
-
-    def result(self, rows: list[dict[str, Any]], m: int, way: str) -> Result:
-        """Put the result together."""
+        m = len(copies)
         overlaps = np.array([r["overlap"] for r in rows])
         known = overlaps[np.isfinite(overlaps)]
         mean, least = (float(known.mean()), float(known.min())) if len(known) else [math.nan] * 2

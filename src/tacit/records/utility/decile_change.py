@@ -96,10 +96,6 @@ class DecileChange(LossMeasure):
             rows += cell_changes(c, x[known], y[known], weights[known], cells[known], self.estimate)
         if not rows:
             raise InputError("decile_change: no record has a value in both files")
-        return self.result(rows, columns)
-
-    def result(self, rows: list[dict[str, Any]], columns: tuple[str, ...]) -> DecileChangeResult:
-        """Put the result together."""
         largest = np.array([r["relative_max"] for r in rows])
         known = largest[np.isfinite(largest)]
         classes_of = np.searchsorted(self.sizes, [r["records"] for r in rows], side="right")

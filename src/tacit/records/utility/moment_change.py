@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs
@@ -63,10 +62,7 @@ class MomentChange(LossMeasure):
         if known.sum() < 2:
             raise InputError("moment_change needs at least two records complete in both files")
         ctx.tick("moments", 0.5)
-        return self.result(columns, before[known], after[known])
-
-    def result(self, columns: tuple[str, ...], x0: Floats, x1: Floats) -> MomentChangeResult:
-        """Put the result together."""
+        x0, x1 = before[known], after[known]
         parts = decompose(x0, x1)
         spread = np.sqrt(np.diag(parts.original))
         scale = np.where(spread > 0, spread, 1.0)

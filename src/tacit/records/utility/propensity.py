@@ -129,7 +129,53 @@ class Propensity(LossMeasure):
         null = permute_labels(score, pool.r, n, ctx.rng, ctx.tick)
         few = pool.some(ALONE, ctx.rng)
         alone = {c: self.alone(few, j) for j, c in enumerate(columns)}
-        return self.result(pool, found, null, alone)
+        c, n = pool.share, len(pool.r)
+        u = found.squared(c)
+        mean, sd, p = null_of(u, null, c, found.terms)
+        ratio = u / mean if mean > 0 else math.nan
+        z = (u - mean) / sd if sd > 0 else math.nan
+        unequal = pool.sizes[0] != pool.sizes[1]
+        numbers: dict[str, Any] = {
+            "pMSE": u / n,
+            "U": u,
+            "largest possible U": n * c * (1 - c),
+            "U if files were alike": mean,
+            "ratio to that": ratio,
+            "z": z,
+            "p-value": p,
+            "share of original records, c": c,
+            "records used": n,
+        }
+        if self.model == "logistic":
+            numbers |= {"terms": found.terms, "degree": found.degree, "separated": found.separated}
+        if len(null):
+            numbers["label exchanges"] = len(null)
+        rows = {
+            "column": list(alone),
+            "u": [a[0] for a in alone.values()],
+            "ratio": [a[0] / a[1] if a[1] > 0 else math.nan for a in alone.values()],
+        }
+        return PropensityResult(
+            kind=self.kind,
+            title=f"Propensity scores ({self.model})",
+            value=u / n,
+            numbers=numbers,
+            frame=as_frame(rows),
+            explanation=explain_propensity(unequal=unequal, found=found, drawn=sum(pool.sizes) > n),
+            u=u,
+            pmse=u / n,
+            null_mean=mean,
+            null_sd=sd,
+            ratio=ratio,
+            z=z,
+            p_value=p,
+            share=c,
+            terms=found.terms,
+            degree=found.degree,
+            separated=found.separated,
+            null=null,
+            histogram=count_scores(found.score, pool.r),
+        )
 
     def pool(
         self,
@@ -194,62 +240,6 @@ class Propensity(LossMeasure):
         found = logistic_scores(pool.x[:, at], pool.r, groups, self.degree)
         c = pool.share
         return found.squared(c), c * (1 - c) * found.terms
-
-    def result(
-        self,
-        pool: Pool,
-        found: Scores,
-        null: Floats,
-        alone: Mapping[str, tuple[float, float]],
-    ) -> PropensityResult:
-        """Put the result together."""
-        c, n = pool.share, len(pool.r)
-        u = found.squared(c)
-        mean, sd, p = null_of(u, null, c, found.terms)
-        ratio = u / mean if mean > 0 else math.nan
-        z = (u - mean) / sd if sd > 0 else math.nan
-        unequal = pool.sizes[0] != pool.sizes[1]
-        numbers: dict[str, Any] = {
-            "pMSE": u / n,
-            "U": u,
-            "largest possible U": n * c * (1 - c),
-            "U if files were alike": mean,
-            "ratio to that": ratio,
-            "z": z,
-            "p-value": p,
-            "share of original records, c": c,
-            "records used": n,
-        }
-        if self.model == "logistic":
-            numbers |= {"terms": found.terms, "degree": found.degree, "separated": found.separated}
-        if len(null):
-            numbers["label exchanges"] = len(null)
-        rows = {
-            "column": list(alone),
-            "u": [a[0] for a in alone.values()],
-            "ratio": [a[0] / a[1] if a[1] > 0 else math.nan for a in alone.values()],
-        }
-        return PropensityResult(
-            kind=self.kind,
-            title=f"Propensity scores ({self.model})",
-            value=u / n,
-            numbers=numbers,
-            frame=as_frame(rows),
-            explanation=explain_propensity(unequal=unequal, found=found, drawn=sum(pool.sizes) > n),
-            u=u,
-            pmse=u / n,
-            null_mean=mean,
-            null_sd=sd,
-            ratio=ratio,
-            z=z,
-            p_value=p,
-            share=c,
-            terms=found.terms,
-            degree=found.degree,
-            separated=found.separated,
-            null=null,
-            histogram=count_scores(found.score, pool.r),
-        )
 
 
 @dataclass(frozen=True, repr=False)

@@ -104,7 +104,33 @@ class AnalyticValidity(LossMeasure):
             checks += self.moments(columns, name, sides[0].part(old), sides[1].part(new))
         for margin in self.margins or tuple((c,) for c in self.by):
             checks.append(self.margin(margin, codes, sides))
-        return self.result(columns, checks)
+        made = [c for c in checks if math.isfinite(c.change)]
+        failed = [c for c in made if not c.passed]
+        spoilt = {v for c in failed if c.what != "margin" for v in c.about.split(", ")}
+        sound = tuple(c for c in columns if c not in spoilt)
+        margins_hold = not any(c.what == "margin" for c in failed)
+        return AnalyticValidityResult(
+            kind=self.kind,
+            title="Analytic validity",
+            value=len(failed) / len(made) if made else math.nan,
+            numbers={
+                "checks": len(made),
+                "checks failed": len(failed),
+                "share failed": len(failed) / len(made) if made else math.nan,
+                "analytically valid": bool(made) and not failed,
+                "analytically interesting": margins_hold and len(sound) >= INTERESTING,
+                "variables without a failed check": len(sound),
+                "largest change": max((c.change for c in made), default=math.nan),
+                "checks that could not be made": len(checks) - len(made),
+            },
+            frame=as_frame(pa.Table.from_pylist([c.entry() for c in checks])),
+            explanation=(
+                f"Means and covariances on subdomains, in standard deviations, and margins, as a share of the total, may "
+                f"change by {self.tolerance:g}. A file is valid when all checks pass, and interesting when {INTERESTING} variables do."
+            ),
+            checks=tuple(checks),
+            sound=sound,
+        )
 
     def domains(
         self, sides: Sequence[Side], codes: Mapping[str, CommonCodes]
@@ -148,36 +174,6 @@ class AnalyticValidity(LossMeasure):
         ]
         change = float(np.abs(shares[0] - shares[1]).sum() / 2)
         return Check(ALL, "margin", ", ".join(margin), change, self.tolerance)
-
-    def result(self, columns: Sequence[str], checks: Sequence[Check]) -> AnalyticValidityResult:
-        """Put the result together."""
-        made = [c for c in checks if math.isfinite(c.change)]
-        failed = [c for c in made if not c.passed]
-        spoilt = {v for c in failed if c.what != "margin" for v in c.about.split(", ")}
-        sound = tuple(c for c in columns if c not in spoilt)
-        margins_hold = not any(c.what == "margin" for c in failed)
-        return AnalyticValidityResult(
-            kind=self.kind,
-            title="Analytic validity",
-            value=len(failed) / len(made) if made else math.nan,
-            numbers={
-                "checks": len(made),
-                "checks failed": len(failed),
-                "share failed": len(failed) / len(made) if made else math.nan,
-                "analytically valid": bool(made) and not failed,
-                "analytically interesting": margins_hold and len(sound) >= INTERESTING,
-                "variables without a failed check": len(sound),
-                "largest change": max((c.change for c in made), default=math.nan),
-                "checks that could not be made": len(checks) - len(made),
-            },
-            frame=as_frame(pa.Table.from_pylist([c.entry() for c in checks])),
-            explanation=(
-                f"Means and covariances on subdomains, in standard deviations, and margins, as a share of the total, may "
-                f"change by {self.tolerance:g}. A file is valid when all checks pass, and interesting when {INTERESTING} variables do."
-            ),
-            checks=tuple(checks),
-            sound=sound,
-        )
 
 
 @dataclass(frozen=True)

@@ -187,7 +187,35 @@ class EstimateChange(LossMeasure):
                 *((r, True) for r in self.ratios),
             ):
                 rows += self.rows(files, group, column, ratio=ratio)
-        return self.result(rows, files)
+        percents = np.array([abs(r.percent) for r in rows])
+        known = percents[np.isfinite(percents)]
+        summary = {
+            "mean": mean_of(percents),
+            "median": float(np.median(known)) if len(known) else math.nan,
+            "largest": float(known.max()) if len(known) else math.nan,
+        }
+        pairs = [(r.old.value, r.new.value) for r in rows]
+        both = [(a, b) for a, b in pairs if math.isfinite(a) and math.isfinite(b)]
+        return EstimateChangeResult(
+            kind=self.kind,
+            title="Change of estimates",
+            value=summary[self.value],
+            numbers={
+                **{f"{name} percent difference": v for name, v in summary.items()},
+                "mean overlap of intervals": mean_of(r.overlap for r in rows),
+                "estimates": len(rows),
+                "estimates without a percentage": int((~np.isfinite(percents)).sum()),
+                "records, original": len(files[0].weights),
+                "records, masked": len(files[1].weights),
+            },
+            frame=as_frame(pa.Table.from_pylist([r.entry() for r in rows])),
+            explanation=(
+                "Percent differences are 100 (original - masked) / original: negative where masking makes an estimate "
+                "larger. The summary is over their absolute values. Overlap 1 means that the 95 % intervals agree."
+            ),
+            rows=tuple(rows),
+            duncan=duncan_utility([a for a, _ in both], [b for _, b in both]) if both else math.nan,
+        )
 
     def files(self, original: Microdata, released: Microdata, columns: Sequence[str]) -> Both:
         """Return the numbers of both files that estimates and groups need."""
@@ -312,38 +340,6 @@ class EstimateChange(LossMeasure):
             above, below = split_ratio(column)
             found = both(lambda f, inside: f.ratio(above, below, inside))
             yield Row(column, "ratio of totals", group, counts, *found)
-
-    def result(self, rows: Sequence[Row], files: Both) -> EstimateChangeResult:
-        """Put the result together."""
-        percents = np.array([abs(r.percent) for r in rows])
-        known = percents[np.isfinite(percents)]
-        summary = {
-            "mean": mean_of(percents),
-            "median": float(np.median(known)) if len(known) else math.nan,
-            "largest": float(known.max()) if len(known) else math.nan,
-        }
-        pairs = [(r.old.value, r.new.value) for r in rows]
-        both = [(a, b) for a, b in pairs if math.isfinite(a) and math.isfinite(b)]
-        return EstimateChangeResult(
-            kind=self.kind,
-            title="Change of estimates",
-            value=summary[self.value],
-            numbers={
-                **{f"{name} percent difference": v for name, v in summary.items()},
-                "mean overlap of intervals": mean_of(r.overlap for r in rows),
-                "estimates": len(rows),
-                "estimates without a percentage": int((~np.isfinite(percents)).sum()),
-                "records, original": len(files[0].weights),
-                "records, masked": len(files[1].weights),
-            },
-            frame=as_frame(pa.Table.from_pylist([r.entry() for r in rows])),
-            explanation=(
-                "Percent differences are 100 (original - masked) / original: negative where masking makes an estimate "
-                "larger. The summary is over their absolute values. Overlap 1 means that the 95 % intervals agree."
-            ),
-            rows=tuple(rows),
-            duncan=duncan_utility([a for a, _ in both], [b for _, b in both]) if both else math.nan,
-        )
 
 
 @dataclass(frozen=True, repr=False)

@@ -117,7 +117,45 @@ class RegressionChange(LossMeasure):
         for share, (name, design) in zip((0.0, 0.5), designs.items(), strict=True):
             ctx.tick(f"regression: {name} file", share)
             found.append(self.fitted(design, name))
-        return self.result(found[0], found[1], designs)
+        old, new = found
+        labels = designs["original"].labels
+        rows = tuple(
+            Coefficient(name, a, b)
+            for name, a, b in zip(labels, old.estimates(), new.estimates(), strict=True)
+        )
+        means = {
+            "standardised": mean_of(abs(r.standardised) for r in rows),
+            "percent": mean_of(abs(r.percent) for r in rows),
+            "overlap": 1.0 - mean_of(r.overlap for r in rows),
+        }
+        known = [r for r in rows if math.isfinite(r.old.value) and math.isfinite(r.new.value)]
+        duncan = duncan_utility([r.old.value for r in known], [r.new.value for r in known])
+        return RegressionChangeResult(
+            kind=self.kind,
+            title=f"Change of a regression: {self.response} on {', '.join(self.covariates)}",
+            value=means[self.value],
+            numbers={
+                "mean difference in standard errors": means["standardised"],
+                "mean percent difference": means["percent"],
+                "mean overlap of intervals": 1.0 - means["overlap"],
+                "Duncan utility of all coefficients": duncan,
+                "conclusions kept": sum(r.agrees for r in known),
+                "coefficients": len(known),
+                "coefficients not estimated": len(rows) - len(known),
+                "records, original": old.n,
+                "records, masked": new.n,
+                "records left out, original": designs["original"].skipped,
+                "records left out, masked": designs["masked"].skipped,
+                "separated": old.separated or new.separated,
+            },
+            frame=as_frame(pa.Table.from_pylist([r.entry() for r in rows])),
+            explanation=(
+                "Percent differences are 100 (original - masked) / original. A conclusion is kept when sign and "
+                "significance at 5 % are the same in both files. Overlap 1 means that the 95 % intervals agree."
+            ),
+            coefficients=rows,
+            duncan=duncan,
+        )
 
     # -- designs -----------------------------------------------------------------------------
 
@@ -224,49 +262,6 @@ class RegressionChange(LossMeasure):
             values, errors = both.values, both.standard_errors
         values, errors = np.where(aliased, np.nan, values), np.where(aliased, np.nan, errors)
         return Fitted(values, errors, separated=separated, n=len(design.y))
-
-    def result(
-        self, old: Fitted, new: Fitted, designs: Mapping[str, Design]
-    ) -> RegressionChangeResult:
-        """Put the result together."""
-        labels = designs["original"].labels
-        rows = tuple(
-            Coefficient(name, a, b)
-            for name, a, b in zip(labels, old.estimates(), new.estimates(), strict=True)
-        )
-        means = {
-            "standardised": mean_of(abs(r.standardised) for r in rows),
-            "percent": mean_of(abs(r.percent) for r in rows),
-            "overlap": 1.0 - mean_of(r.overlap for r in rows),
-        }
-        known = [r for r in rows if math.isfinite(r.old.value) and math.isfinite(r.new.value)]
-        duncan = duncan_utility([r.old.value for r in known], [r.new.value for r in known])
-        return RegressionChangeResult(
-            kind=self.kind,
-            title=f"Change of a regression: {self.response} on {', '.join(self.covariates)}",
-            value=means[self.value],
-            numbers={
-                "mean difference in standard errors": means["standardised"],
-                "mean percent difference": means["percent"],
-                "mean overlap of intervals": 1.0 - means["overlap"],
-                "Duncan utility of all coefficients": duncan,
-                "conclusions kept": sum(r.agrees for r in known),
-                "coefficients": len(known),
-                "coefficients not estimated": len(rows) - len(known),
-                "records, original": old.n,
-                "records, masked": new.n,
-                "records left out, original": designs["original"].skipped,
-                "records left out, masked": designs["masked"].skipped,
-                "separated": old.separated or new.separated,
-            },
-            frame=as_frame(pa.Table.from_pylist([r.entry() for r in rows])),
-            explanation=(
-                "Percent differences are 100 (original - masked) / original. A conclusion is kept when sign and "
-                "significance at 5 % are the same in both files. Overlap 1 means that the 95 % intervals agree."
-            ),
-            coefficients=rows,
-            duncan=duncan,
-        )
 
 
 @dataclass(frozen=True)
