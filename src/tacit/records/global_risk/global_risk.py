@@ -31,8 +31,14 @@ from tacit.records.global_risk.factors import (
     tree_distances,
 )
 from tacit.records.global_risk.global_link import check_columns, joint_cells, record_sizes
-from tacit.records.global_risk.search import Linked, Search, Subset
-from tacit.records.global_risk.weights import Weights, matrix_fault, weights_of
+from tacit.records.global_risk.search import (
+    Linked,
+    Search,
+    Subset,
+    Weights,
+    matrix_fault,
+    weights_of,
+)
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
