@@ -115,19 +115,8 @@ class ConditionalLinkage(Measure):
         probability = own_probabilities(
             expected[picked], masked, own[picked], lambda s: ctx.tick("linking records", s)
         )
-        return self.result(columns, share, picked, probability, len(masked))
-
-    def result(
-        self,
-        columns: tuple[str, ...],
-        share: Floats,
-        picked: Ints,
-        probability: Floats,
-        n_masked: int,
-    ) -> ConditionalLinkageResult:
-        """Put the result together."""
         n = len(share)
-        rate, chance = float(share.mean()), 1.0 / n_masked
+        rate, chance = float(share.mean()), 1.0 / len(masked)
         numbers: dict[str, Any] = {
             "share re-identified": rate,
             "by chance": chance,
@@ -139,7 +128,7 @@ class ConditionalLinkage(Measure):
             # One target tells nothing of how much targets differ.
             spread = probability.std(ddof=1) if len(picked) > 1 else math.nan
             error = numbers["standard error of that mean"] = float(spread / np.sqrt(len(picked)))
-        numbers |= {"targets": n, "masked records": n_masked, "columns": len(columns)}
+        numbers |= {"targets": n, "masked records": len(masked), "columns": len(columns)}
         own = np.full(n, np.nan)
         own[picked] = probability
         rows = {

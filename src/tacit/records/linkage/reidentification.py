@@ -210,7 +210,36 @@ class Reidentification(Measure):
             )
         if missed := [a for a in not_run if a.lowers]:
             warnings.warn(f"{self.kind}: {tell_not_run(missed)}", Approximate, stacklevel=4)
-        return result_of(self.kind, findings, not_run, tuple(dict.fromkeys(notes)), len(original))
+        named = [f for f in findings if f.identity]
+        worst = max(named, key=lambda f: f.share)
+        sentences = tuple(summarise_attackers(named))
+        numbers: dict[str, Any] = {
+            "records attacked": len(original),
+            "strongest attacker": worst.attacker,
+            "knowing": worst.knowledge.name,
+            "records identified": worst.correct,
+            "share identified": worst.share,
+            "share by chance": worst.chance,
+        }
+        if missed:
+            numbers["share identified is a lower bound"] = "yes"
+            numbers["attacks that could not be run"] = len(missed)
+        for name in dict.fromkeys(f.attacker for f in findings):
+            top = max((f for f in findings if f.attacker == name), key=lambda f: f.share)
+            numbers[f"most by {name}"] = top.share
+        return ReidentificationResult(
+            kind=self.kind,
+            title="Re-identification",
+            value=worst.share,
+            numbers=numbers,
+            frame=finding_frame(findings),
+            explanation=" ".join([*([tell_not_run(missed)] if missed else []), *sentences[:3]]),
+            findings=tuple(findings),
+            not_run=tuple(not_run),
+            worst=worst,
+            sentences=sentences,
+            notes=tuple(dict.fromkeys(notes)),
+        )
 
     def knowledge(self, columns: Sequence[str]) -> list[Knowledge]:
         """Return what intruders know: named sets, single columns, pairs, everything."""
@@ -359,47 +388,6 @@ class ReidentificationResult(Result):
             y="known",
             apart="interval",
         )
-
-
-def result_of(
-    kind: str,
-    findings: Sequence[Finding],
-    not_run: Sequence[NotRun],
-    notes: tuple[str, ...],
-    n: int,
-) -> ReidentificationResult:
-    """Put the result together."""
-    who = [f for f in findings if f.identity]
-    missed = [a for a in not_run if a.lowers]
-    worst = max(who, key=lambda f: f.share)
-    sentences = tuple(summarise_attackers(who))
-    numbers: dict[str, Any] = {
-        "records attacked": n,
-        "strongest attacker": worst.attacker,
-        "knowing": worst.knowledge.name,
-        "records identified": worst.correct,
-        "share identified": worst.share,
-        "share by chance": worst.chance,
-    }
-    if missed:
-        numbers["share identified is a lower bound"] = "yes"
-        numbers["attacks that could not be run"] = len(missed)
-    for name in dict.fromkeys(f.attacker for f in findings):
-        top = max((f for f in findings if f.attacker == name), key=lambda f: f.share)
-        numbers[f"most by {name}"] = top.share
-    return ReidentificationResult(
-        kind=kind,
-        title="Re-identification",
-        value=worst.share,
-        numbers=numbers,
-        frame=finding_frame(findings),
-        explanation=" ".join([*([tell_not_run(missed)] if missed else []), *sentences[:3]]),
-        findings=tuple(findings),
-        not_run=tuple(not_run),
-        worst=worst,
-        sentences=sentences,
-        notes=notes,
-    )
 
 
 def summarise_attackers(findings: Sequence[Finding]) -> Iterable[str]:

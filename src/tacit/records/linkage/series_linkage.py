@@ -220,13 +220,19 @@ class SeriesLinkage(Measure):
             "share of series that go one way": advice.monotone,
             "share of variance between records": advice.level_spread,
         }
+        text = (
+            f"An intruder who knows these series and links each record to the nearest ones ({self.distance}) "
+            f"finds {total:,.0f} of {n:,} records ({total / n:.1%})."
+        )
+        if not math.isnan(standard):
+            text += f" Taking every point as a variable finds {standard:.1%}."
         return SeriesLinkageResult(
             kind=self.kind,
             title="Linkage of time series",
             value=total / n,
             numbers=numbers,
             frame=link_frame(links, {"distance": links.distance, "second": links.second}, correct),
-            explanation=explain_series_linkage(self, total, n, standard, advice),
+            explanation=f"{text} {advice.sentence}",
             correct=total,
             share=total / n,
             standard=standard,
@@ -276,19 +282,6 @@ class SeriesLinkageResult(Result):
             subtitle=f"{self.numbers['of them in both files']:,} records, {self.numbers['series']} series each",
             y="share of records",
         )
-
-
-def explain_series_linkage(
-    spec: SeriesLinkage, total: float, n: int, standard: float, advice: Advice
-) -> str:
-    """Return what the numbers mean."""
-    text = (
-        f"An intruder who knows these series and links each record to the nearest ones ({spec.distance}) "
-        f"finds {total:,.0f} of {n:,} records ({total / n:.1%})."
-    )
-    if not math.isnan(standard):
-        text += f" Taking every point as a variable finds {standard:.1%}."
-    return f"{text} {advice.sentence}"
 
 
 # -- which distance suits some series --------------------------------------------------------------

@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
 from tacit.engine.relational import fetch_distinct
-from tacit.records.identifiers.columns.safe_harbor import Finding, SafeHarbor
-from tacit.records.identifiers.columns.safe_harbor_rules import name_words
+from tacit.records.identifiers.columns.safe_harbor import Finding, SafeHarbor, name_words
 
 #: Letters of the Safe Harbor list that name or reach one person.
 PERSON = frozenset("ADEFGHIJKLMNOP")

@@ -284,11 +284,15 @@ class EstimateChange(LossMeasure):
                 yield self.group(column, name, old, new, files)
         for column, limits in self.bands.items():
             edges = (np.array(limits), np.array(limits))
-            yield from self.bins(column, edges, band_names(limits), files)
+            between = [f"{a:g} to {b:g}" for a, b in itertools.pairwise(limits)]
+            names = [f"below {limits[0]:g}", *between, f"{limits[-1]:g} and above"]
+            yield from self.bins(column, edges, names, files)
         if self.quantiles_of:
             column = self.quantiles_of
             ours, theirs = (quantile_limits(f, column, self.cuts) for f in files)
-            yield from self.bins(column, (ours, theirs), share_names(self.cuts), files)
+            ends = itertools.pairwise([0.0, *self.cuts, 1.0])
+            names = [f"{100 * a:g}-{100 * b:g}" for a, b in ends]
+            yield from self.bins(column, (ours, theirs), names, files)
 
     def bins(
         self,
@@ -369,15 +373,3 @@ def quantile_limits(file: File, column: str, cuts: Sequence[float]) -> Floats:
     if not len(x):
         raise InputError("estimate_change: the column that is cut into groups has no known value.")
     return weighted_quantiles(x, w, cuts)
-
-
-def share_names(cuts: Sequence[float]) -> list[str]:
-    """Return names such as 80-90 for groups of a distribution."""
-    edges = [0.0, *cuts, 1.0]
-    return [f"{100 * a:g}-{100 * b:g}" for a, b in itertools.pairwise(edges)]
-
-
-def band_names(limits: Sequence[float]) -> list[str]:
-    """Return names such as 35 to 45 for bands."""
-    between = [f"{a:g} to {b:g}" for a, b in itertools.pairwise(limits)]
-    return [f"below {limits[0]:g}", *between, f"{limits[-1]:g} and above"]
