@@ -181,7 +181,9 @@ class SampleHouseholds(Method):
 
     def sample_scattered(self, data: Microdata, home: str, ctx: Context) -> Microdata:
         """Sample where members of a household do not stand together: by their first records."""
-        check_one_place(data, home, self.sort_by)
+        pairs = aggregate(data.frame, list(dict.fromkeys([home, *self.sort_by])), nw.len().alias(N))
+        if count_rows(pairs) != count_households(data, home):
+            refuse_torn(data, home, self.sort_by)
         marked = data.engine.materialise(
             data.frame.with_columns(nw.col(ROW).min().over(home).alias(FIRST))
         )
@@ -488,13 +490,6 @@ def join_blocks(
 def count_households(data: Microdata, home: str) -> int:
     """Return the number of different households."""
     return count_rows(aggregate(data.frame.select(home, ROW), [home], nw.len().alias(N)))
-
-
-def check_one_place(data: Microdata, home: str, sort_by: Sequence[str]) -> None:
-    """Refuse households whose members differ in geography."""
-    pairs = aggregate(data.frame, list(dict.fromkeys([home, *sort_by])), nw.len().alias(N))
-    if count_rows(pairs) != count_households(data, home):
-        refuse_torn(data, home, sort_by)
 
 
 def refuse_torn(data: Microdata, home: str, sort_by: Sequence[str]) -> None:

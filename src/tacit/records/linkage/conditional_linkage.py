@@ -95,9 +95,13 @@ class ConditionalLinkage(Measure):
                 "conditional_linkage: no shared numeric column was changed; name the columns that the intruder knows."
             )
         at = [shared.index(c) for c in columns]
-        x, y, own, y_all = match_complete_records(
-            both.before[:, at], both.after[:, at], both.old, both.new
-        )
+        before, after = both.before[:, at], both.after[:, at]
+        there: Flags = np.asarray(np.isfinite(after).all(axis=1))
+        use = np.isfinite(before[both.old]).all(axis=1) & there[both.new]
+        # Complete targets, their own masked records, where those stand, and all masked records.
+        own = (np.cumsum(there) - 1)[both.new[use]]
+        x, y_all = before[both.old[use]], after[there]
+        y = y_all[own]
         if len(x) < 2 * len(columns) + 2:
             raise InputError(
                 "conditional_linkage needs more records that are complete in original and release: twice as many as columns, and two."
@@ -179,18 +183,6 @@ class ConditionalLinkageResult(Result):
 def compute_normal_scores(x: Floats) -> Floats:
     """Return the normal scores of each column; equal values have equal ones."""
     return np.column_stack([rank(column, stable=False).mean_scores() for column in x.T])
-
-
-def match_complete_records(
-    before: Floats, after: Floats, old: Ints, new: Ints
-) -> tuple[Floats, Floats, Ints, Floats]:
-    """Return complete targets, their own masked records, where those stand, and all masked records."""
-    there: Flags = np.asarray(np.isfinite(after).all(axis=1))
-    position = np.cumsum(there) - 1
-    use = np.isfinite(before[old]).all(axis=1) & there[new]
-    own = position[new[use]]
-    masked = after[there]
-    return before[old[use]], masked[own], own, masked
 
 
 # -- on arrays: the most likely record is the nearest one once E is whitened -----------------------

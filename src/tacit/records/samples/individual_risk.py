@@ -197,6 +197,12 @@ class IndividualRisk(Measure):
         mean = expected / n if n else 0.0
         high = None if self.threshold is None else int((risk > self.threshold).sum())
         household = household_table(data, risk)
+        rows: dict[str, Any] = {
+            "f": worst.f[worst.of],
+            "population": worst.population[worst.of],
+            "p": worst.p[worst.of],
+            "risk": risk,
+        }
         numbers: dict[str, Any] = {
             "records": n,
             "expected re-identifications": expected,
@@ -208,6 +214,7 @@ class IndividualRisk(Measure):
             numbers[f"records with a risk above {self.threshold:g}"] = high
         if household is not None:
             numbers["expected households re-identified"] = float(household["risk"].sum())
+            rows["household_risk"] = household["risk"][household["of"]]
         if worst.spree is not None:
             numbers["sweeps of raking"] = worst.spree.sweeps
             numbers["largest deviation from a margin"] = worst.spree.residual
@@ -218,7 +225,7 @@ class IndividualRisk(Measure):
             title=title,
             value=mean,
             numbers=numbers,
-            frame=record_table(worst, risk, household),
+            frame=as_frame(rows),
             explanation=(
                 f"Of {n:,} people whose keys somebody knows and looks for, about {expected:,.1f} would be found rightly. "
                 "The value compared before and after is the average risk."
@@ -465,18 +472,3 @@ def household_table(data: Microdata, risk: Floats) -> dict[str, Any] | None:
     table[free_name("records", table)] = pa.array(np.bincount(group, minlength=size))
     table[free_name("risk", table)] = pa.array(joint)
     return {"risk": joint, "of": group, "table": pa.table(table)}
-
-
-def record_table(
-    worst: RiskOfCells, risk: Floats, household: dict[str, Any] | None
-) -> nw.DataFrame[Any]:
-    """Return one row per record, in the order of the records."""
-    found: dict[str, Any] = {
-        "f": worst.f[worst.of],
-        "population": worst.population[worst.of],
-        "p": worst.p[worst.of],
-        "risk": risk,
-    }
-    if household is not None:
-        found["household_risk"] = household["risk"][household["of"]]
-    return as_frame(found)

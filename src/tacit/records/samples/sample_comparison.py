@@ -15,7 +15,7 @@ from tacit.errors import SdcError
 from tacit.plot.chart import Chart
 from tacit.plot.families import grouped_bars
 from tacit.plot.lines import lines
-from tacit.records.samples.sample_models import Hood, find_ordinal, place_cells
+from tacit.records.samples.sample_models import find_ordinal, place_cells
 from tacit.records.samples.sample_risk import SampleRisk
 from tacit.result import Result
 from tacit.spec import Companions
@@ -121,7 +121,10 @@ def compare_models(
     degree = 2 if spec.degree is None else spec.degree
     local = argus.model_copy(update={"model": "negative_binomial", "degree": degree})
     try:
-        hoods = list_hoods_of(local, data)
+        table = local.tabulate(data, next(iter(data.quasi_identifiers(local.quasi).values())))
+        along = find_ordinal(table, local.ordinal)
+        place_cells(table, along, local.positions, local.impossible)
+        hoods = [(hood, hood.size(len(along))) for hood in local.hoods(along)]
     except SdcError as error:
         rows.append(Line("negative binomial", note=str(error)))
         hoods = []
@@ -147,12 +150,3 @@ def compare_models(
         ),
         lines=tuple(rows),
     )
-
-
-def list_hoods_of(spec: SampleRisk, data: Microdata) -> list[tuple[Hood, int]]:
-    """Return neighbourhoods of several sizes for the local model, with the number of their cells."""
-    keys = next(iter(data.quasi_identifiers(spec.quasi).values()))
-    table = spec.tabulate(data, keys)
-    ordinal = find_ordinal(table, spec.ordinal)
-    place_cells(table, ordinal, spec.positions, spec.impossible)
-    return [(hood, hood.size(len(ordinal))) for hood in spec.hoods(ordinal)]

@@ -155,6 +155,7 @@ class Propensity(LossMeasure):
             "u": [a[0] for a in alone.values()],
             "ratio": [a[0] / a[1] if a[1] > 0 else math.nan for a in alone.values()],
         }
+        cell = np.clip((found.score * BINS).astype(np.int64), 0, BINS - 1)
         return PropensityResult(
             kind=self.kind,
             title=f"Propensity scores ({self.model})",
@@ -174,7 +175,9 @@ class Propensity(LossMeasure):
             degree=found.degree,
             separated=found.separated,
             null=null,
-            histogram=count_scores(found.score, pool.r),
+            histogram=np.stack(
+                [np.bincount(cell[pool.r == r], minlength=BINS) for r in (1.0, 0.0)]
+            ),
         )
 
     def pool(
@@ -303,12 +306,6 @@ def null_of(u: float, null: Floats, c: float, terms: int) -> tuple[float, float,
         return math.nan, math.nan, math.nan
     scale = c * (1 - c)
     return scale * terms, scale * math.sqrt(2 * terms), float(chi2.sf(u / scale, terms))
-
-
-def count_scores(score: Floats, r: Floats) -> Ints:
-    """Return the number of records of each file by score."""
-    cell = np.clip((score * BINS).astype(np.int64), 0, BINS - 1)
-    return np.stack([np.bincount(cell[r == side], minlength=BINS) for side in (1.0, 0.0)])
 
 
 def explain_propensity(*, unequal: bool, found: Scores, drawn: bool) -> str:

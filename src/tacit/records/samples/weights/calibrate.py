@@ -149,14 +149,17 @@ class Calibrate(Method):
             fit = self.fit(amount, margins)
             ratio[at] = fit.values[of]
             fits.append(fit)
+        after = before * ratio
+        total = float(after.sum())
         ctx.note(
             rounds=max(fit.rounds for fit in fits),
             largest_deviation=max(fit.residual for fit in fits),
             smallest_ratio=float(ratio.min(initial=1.0)),
             largest_ratio=float(ratio.max(initial=1.0)),
-            design_effect=design_effect(before * ratio),
+            # Kish's n sum(w^2) / (sum w)^2: how much unequal weights swell variances.
+            design_effect=float(len(after) * dot(after, after) / total**2) if total else 1.0,
         )
-        result = data.replace({name: pa.array(before * ratio)})
+        result = data.replace({name: pa.array(after)})
         described = data.columns.get(name, Column(name))
         column = Column(name, described.roles | {"weight"}, described.label)
         return result.with_columns_described({name: column})
@@ -212,9 +215,3 @@ def claim_totals(margins: Iterable[Mapping[str, tuple[Any, ...]]], result: Micro
 
 OUT_OF_BOUNDS = "calibrate: no weights within the bounds meet the margins. Widen the bounds, or merge categories."
 UNREACHABLE = "calibrate: no positive weights meet all margins, since some combinations of categories have no records. Merge categories."
-
-
-def design_effect(weights: Floats) -> float:
-    """Return Kish's n sum(w^2) / (sum w)^2: how much unequal weights swell variances."""
-    total = float(weights.sum())
-    return float(len(weights) * (dot(weights, weights)) / total**2) if total else 1.0
