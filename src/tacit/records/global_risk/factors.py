@@ -194,10 +194,8 @@ def tree_distances(pairs: Pairs, tree: Hierarchy) -> Floats:
 
     A value that is no label of the hierarchy, or is missing, has only the root above it: a strong change.
     """
-    left, right = (
-        ancestors(as_compared_texts(pairs.x), tree, 0),
-        ancestors(as_compared_texts(pairs.y), tree, 1),
-    )
+    left = ancestors(as_compared_texts(pairs.x), tree, 0)
+    right = ancestors(as_compared_texts(pairs.y), tree, 1)
     level = np.full(len(pairs.n), tree.height, dtype=np.int64)
     for at in range(tree.height - 1, -1, -1):
         level[left[at][pairs.original] == right[at][pairs.masked]] = at

@@ -165,13 +165,11 @@ class Part:
         text = f"By the model {NAMES[used]}, {describe_share(self.share(model))} of the population are alone with their key values."
         lost = [f"{NAMES[m]}: {e.reason}" for m, e in self.estimates.items() if e.reason]
         text += f" No estimate by {'; '.join(lost)}." if lost else ""
-        if self.chosen == "zayatz" and math.isnan(
-            self.estimates["pitman" if self.counts.fraction <= 0.1 else "snb"].uniques
-        ):
+        preferred = "pitman" if self.counts.fraction <= 0.1 else "snb"
+        if self.chosen == "zayatz" and math.isnan(self.estimates[preferred].uniques):
             text += " Zayatz stands in for the model that Dankar's rule prefers."
-        return (
-            text + " It assumes a simple random sample; the models can differ by a factor of ten."
-        )
+        text += " It assumes a simple random sample; the models can differ by a factor of ten."
+        return text
 
 
 @dataclass(frozen=True, repr=False)

@@ -135,9 +135,8 @@ class SyntheticEstimates(Measure):
                     [c[j][1] for c in copies], [c[j][2] for c in copies], synthesis=way, ratio=ratio
                 )
             else:
-                found = SyntheticEstimate(
-                    copies[0][j][1], copies[0][j][2], math.nan, copies[0][j][2], math.inf
-                )
+                _, q, v = copies[0][j]
+                found = SyntheticEstimate(q, v, math.nan, v, math.inf)
             ends = found.interval(self.level)
             rows.append({
                 "estimand": name, "original": value, "original from": value - half, "original to": value + half,
@@ -310,14 +309,7 @@ def combine_copies(
       may be negative; then v itself, times the ratio of synthetic to original records, stands for it (Reiter 2002),
       with the normal distribution.
 
-    Parameters
-    ----------
-    values, variances
-        q_i and v_i of each copy.
-    synthesis
-        Whether some columns were replaced, or all.
-    ratio
-        Records of a synthetic copy over records of the original, for a full synthesis with a negative T.
+    The ``ratio`` is that of the records of a synthetic copy to those of the original.
     """
     m = len(values)
     if m < 2 or len(variances) != m:

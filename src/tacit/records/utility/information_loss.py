@@ -258,19 +258,11 @@ def by_column(m: Matched, columns: tuple[str, ...]) -> dict[str, Any]:
 
 @dataclass(frozen=True, repr=False)
 class InformationLossResult(Result):
-    """Information loss.
+    """Information loss, by column in ``frame``: statistics of both files."""
 
-    Attributes
-    ----------
-    table
-        One row per measure: value, entries left out, meaning, and a standard error when asked for.
-    frame
-        One row per column: statistics of both files.
-    values, standard_errors
-        The measures by name.
-    """
-
+    #: One row per measure: value, entries left out, meaning, and a standard error when asked for.
     table: nw.DataFrame[Any] | None = None
+    #: The measures by name, and their standard errors.
     values: Mapping[str, float] = field(default_factory=dict)
     standard_errors: Mapping[str, float] = field(default_factory=dict)
     columns: tuple[str, ...] = ()

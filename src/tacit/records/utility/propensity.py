@@ -247,24 +247,11 @@ class Propensity(LossMeasure):
 
 @dataclass(frozen=True, repr=False)
 class PropensityResult(Result):
-    """Propensity score utility.
-
-    Attributes
-    ----------
-    u, pmse
-        Sum and mean of the squared distances from c.
-    null_mean, null_sd, ratio, z, p_value
-        U when the files are alike: mean and standard deviation, U over the mean, and how far U is out.
-    share
-        c, the share of original records.
-    null
-        U under random exchanges of the labels, when there were any.
-    histogram
-        Records of each file by score, in bins of equal width.
-    """
+    """Propensity score utility: sum and mean of the squared distances from c, the ``share`` of original records."""
 
     u: float = math.nan
     pmse: float = math.nan
+    #: U when the files are alike: mean and standard deviation, U over the mean, and how far U is out.
     null_mean: float = math.nan
     null_sd: float = math.nan
     ratio: float = math.nan
@@ -274,7 +261,9 @@ class PropensityResult(Result):
     terms: int = 0
     degree: int = 0
     separated: bool = False
+    #: U under random exchanges of the labels, when there were any.
     null: Floats = field(default_factory=lambda: np.empty(0))
+    #: Records of each file by score, in bins of equal width.
     histogram: Ints = field(default_factory=lambda: np.zeros((2, BINS), dtype=np.int64))
 
     def plot(self) -> Chart:
