@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.block import format_columns, shared_maskable
 from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
@@ -20,6 +21,8 @@ from tacit.io.frames import require_columns
 from tacit.spec import Measure
 
 Missing = Literal["skip", "refuse"]
+#: Name of the group of everybody.
+ALL = "all"
 
 
 class LossMeasure(Measure):
@@ -154,3 +157,17 @@ def common_codes(original: Microdata, released: Microdata, column: str) -> Commo
 def is_numeric(column: str, *files: Microdata) -> bool:
     """Return True for a column that holds numbers in all files."""
     return all(data.frame.collect_schema()[column].is_numeric() for data in files)
+
+
+def classes_of_both(codes: CommonCodes) -> Iterator[tuple[str, Flags, Flags]]:
+    """Yield the classes of a column that occur: name, and who is in it in either file."""
+    for code, name in enumerate([*codes.labels, "missing"]):
+        old, new = codes.old == code, codes.new == code
+        if old.any() or new.any():
+            yield name, old, new
+
+
+def mean_of(values: Iterable[float]) -> float:
+    """Return the mean of the finite ones."""
+    known = [v for v in values if math.isfinite(v)]
+    return float(np.mean(known)) if known else math.nan

@@ -22,12 +22,13 @@ from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.utility.matched import (
+    ALL,
     CommonCodes,
     LossMeasure,
     choose_compared_columns,
+    classes_of_both,
     common_codes,
 )
-from tacit.records.utility.models.estimates import ALL, classes_of_both
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions

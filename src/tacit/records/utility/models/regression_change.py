@@ -20,8 +20,8 @@ from tacit.errors import InputError, InvalidParameter
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.lines import intervals
-from tacit.records.utility.matched import LossMeasure, common_codes, is_numeric
-from tacit.records.utility.models.estimates import Compared, mean_of
+from tacit.records.utility.matched import LossMeasure, common_codes, is_numeric, mean_of
+from tacit.records.utility.models.estimate_change import Compared
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions
