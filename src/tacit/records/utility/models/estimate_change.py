@@ -349,7 +349,9 @@ class EstimateChange(LossMeasure):
 
     # -- estimates ---------------------------------------------------------------------------
 
-    def rows(self, files: Both, group: Group, column: str, *, ratio: bool) -> Iterator[Row]:
+    def rows(
+        self, files: tuple[File, File], group: Group, column: str, *, ratio: bool
+    ) -> Iterator[Row]:
         """Yield the estimates of a column in a group."""
         parts = [
             f.values(column, inside)
