@@ -18,7 +18,6 @@ from tacit.data.paired import pairs, shared_numeric
 from tacit.data.values import as_frame
 from tacit.errors import InputError
 from tacit.fields import ColumnName, PositiveInt
-from tacit.io.frames import require_columns
 from tacit.numerics.algebra import dot, eigh, eigvalsh, pinvh
 from tacit.numerics.elementary import exp
 from tacit.plot.chart import Chart
@@ -84,8 +83,7 @@ class ConditionalLinkage(Measure):
         self, data: Microdata, other: Companions, ctx: Context
     ) -> ConditionalLinkageResult:
         original = other.original
-        shared = shared_numeric(original, data)
-        require_columns(self.columns, shared, "the numeric columns of original and release")
+        shared = shared_numeric(original, data, self.columns)
         both = pairs(original, data, shared, self.kind)
         columns = self.columns or find_changed_columns(
             shared, both.before[both.old], both.after[both.new]

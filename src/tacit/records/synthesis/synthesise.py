@@ -18,6 +18,7 @@ from tacit.data.microdata import Microdata
 from tacit.data.roles import Column
 from tacit.data.values import read_numeric_column, unused_row_number
 from tacit.data.where import columns_of as columns_of_rule
+from tacit.engine.arrow import set_columns
 from tacit.engine.base import ROW
 from tacit.errors import (
     DisclosureRefused,
@@ -110,7 +111,7 @@ class Synthesise(SynthesisParameters):
         tables = []
         for state in copies:
             new = {c: variables[c].restore(state[c]) for c in replaced}
-            copy = set_values(table, new)
+            copy = set_columns(table, new)
             tables.append(weigh(self, data, table, copy, ctx))
         if self.rho is None:
             # Beside noisy margins it would be one more thing told of the original.
@@ -480,7 +481,7 @@ def weigh(
             new: Floats = recalculate(design, old, before, after)
         else:
             new = copy_weights(design, old, before, after, ctx.rng)
-        after = set_values(after, {name: pa.array(new)})
+        after = set_columns(after, {name: pa.array(new)})
         told = f"{spec.weights}, {design.kind} by {', '.join(design.columns)}"
     elif spec.weights == "oldw":
         told = "as they were"
@@ -490,10 +491,3 @@ def weigh(
         told += "; raked"
     ctx.note(weights=told)
     return after
-
-
-def set_values(table: pa.Table, new: Mapping[str, Any]) -> pa.Table:
-    """Return a table with columns replaced."""
-    for name, column in new.items():
-        table = table.set_column(table.column_names.index(name), name, column)
-    return table

@@ -70,8 +70,7 @@ def choose_shared_columns(
     original: Microdata, released: Microdata, columns: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the numeric columns that a measure names, or else all that both files share."""
-    shared = shared_numeric(original, released)
-    require_columns(columns, shared, "the numeric columns of original and release")
+    shared = shared_numeric(original, released, columns)
     return tuple(columns) or tuple(shared)
 
 
