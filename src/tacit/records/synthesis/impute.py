@@ -107,14 +107,15 @@ class Impute(Method):
                 raise InputError(
                     f"impute: a class has no known value of column {name!r}. Use fewer or coarser columns in 'by'."
                 )
-            if values is None and given is None:
-                source[holes] = rng.choice(donors, len(holes))
+            if given is None:
+                if values is None:
+                    source[holes] = rng.choice(donors, len(holes))
+                else:
+                    shown = values[donors]
+                    middle = shown.mean() if self.method == "mean" else np.median(shown)
+                    drawn[holes] = float(middle)
             elif values is None:
                 source[holes] = donors[nearest_donor(given[donors], given[holes])]
-            elif given is None:
-                known_values = values[donors]
-                mean = self.method == "mean"
-                drawn[holes] = float(known_values.mean() if mean else np.median(known_values))
             else:
                 drawn[holes] = draw_by_regression(values[donors], given[donors], given[holes], rng)
         if values is None:

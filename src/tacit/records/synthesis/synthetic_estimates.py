@@ -127,7 +127,7 @@ class SyntheticEstimates(Measure):
         full = any(a.details.get("synthesis") == "full" for a in data.history)
         way = self.synthesis or ("full" if full else "partial")
         ratio = len(data) / max(len(copies), 1) / max(len(other.original), 1)
-        rows = []
+        rows: list[dict[str, Any]] = []
         for j, (name, value, variance) in enumerate(truth):
             half = quantile_of(math.inf, self.level) * math.sqrt(variance)
             if len(copies) > 1:
