@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.records.global_risk import search as searching
-from tacit.records.global_risk.search import Search, Side, merge_links
-from tacit.records.global_risk.weights import shape_fault, weights_of
+from tacit.records.global_risk.search import Search, Side, merge_links, shape_fault, weights_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "global_risk_experiments.py"
 

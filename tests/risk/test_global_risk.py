@@ -10,7 +10,7 @@ import pytest
 import tacit
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter, RoleMissing, SpecError
 from tacit.records.global_risk.factors import inversions
-from tacit.records.global_risk.weights import shape_fault, weights_of
+from tacit.records.global_risk.search import shape_fault, weights_of
 
 ORIGINAL = {
     "age": [34, 34, 41, 41, 52, 52],

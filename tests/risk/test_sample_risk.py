@@ -8,8 +8,7 @@ from scipy import optimize, stats
 import tacit
 from tacit.context import Context
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter, RoleMissing
-from tacit.records.samples.local_choice import list_hoods
-from tacit.records.samples.sample_models import place_values
+from tacit.records.samples.sample_models import list_hoods, place_values
 
 
 def small(**roles):

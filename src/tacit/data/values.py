@@ -16,7 +16,7 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.engine.codes import densify, group_ids
-from tacit.errors import InputError
+from tacit.errors import InputError, RoleMissing
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,18 @@ def target_faults(
 
 #: Numbers whose squares, and sums of these, stay within the range of a double.
 MODERATE = (1e-150, 1e150)
+
+
+def household_faults(spec: Any, data: Microdata, more: str = "") -> list[RoleMissing]:
+    """Return that a step which works on households has none: they are neither named nor declared."""
+    if spec.household is not None or data.household is not None:
+        return []
+    return [
+        RoleMissing(
+            f"{spec.kind} needs a household, and the data declare none. Declare it with tacit.read(..., household=...), "
+            f"or name the column{more}."
+        )
+    ]
 
 
 def extreme_columns(data: Microdata) -> list[str]:

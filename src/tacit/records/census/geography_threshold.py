@@ -175,7 +175,13 @@ class GeographyThreshold(Method):
         geography = self.geography_of_file() or estimated(self.columns, units, cells)
         labels, told = geography.labels(self.threshold, self.residual)
         if self.threshold:
-            refuse_strangers({cut(u) for u in units} - geography.inhabited())
+            strangers = {cut(u) for u in units} - geography.inhabited()
+            if strangers:
+                raise InputError(
+                    "geography_threshold: the data have units that the population file lacks, or says that nobody lives in. "
+                    "Add them, or harmonise their codes with harmonised=. "
+                    + reveal("units", sorted(strangers))
+                )
         ctx.note(
             at_least=self.threshold,
             units=told,
@@ -439,13 +445,3 @@ def whole_numbers(column: pa.ChunkedArray, name: str) -> Ints:
             f"column {name!r} of the population file must hold whole numbers from 0 in every row."
         )
     return np.asarray(found, dtype=np.int64)
-
-
-def refuse_strangers(strangers: Iterable[Codes]) -> None:
-    """Say that the data have units which the population file lacks, and list them to who asks."""
-    listed = sorted(set(strangers))
-    if listed:
-        raise InputError(
-            "geography_threshold: the data have units that the population file lacks, or says that nobody lives in. "
-            "Add them, or harmonise their codes with harmonised=. " + reveal("units", listed)
-        )

@@ -13,12 +13,12 @@ from tacit.arrays import Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import drop_stale_descriptions, unused_row_number
+from tacit.data.values import drop_stale_descriptions, household_faults, unused_row_number
 from tacit.engine.arrow import set_columns
 from tacit.engine.base import ROW
 from tacit.engine.coded import densify
 from tacit.engine.memory import held_table, reorder_held
-from tacit.errors import InputError, RoleMissing, SdcError
+from tacit.errors import InputError, SdcError
 from tacit.fields import HouseholdColumn
 from tacit.registry import register
 from tacit.spec import Method
@@ -68,15 +68,8 @@ class ShuffleHouseholds(Method):
 
     def _faults(self, data: Microdata) -> list[SdcError]:
         """Add: no households."""
-        found = super()._faults(data)
-        if self.household is None and data.household is None:
-            found.append(
-                RoleMissing(
-                    "shuffle_households needs a household, and the data declare none. Declare it with "
-                    "tacit.read(..., household=...), or name the column; scramble takes records one by one."
-                )
-            )
-        return found
+        scramble = "; scramble takes records one by one"
+        return [*super()._faults(data), *household_faults(self, data, scramble)]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         home = self.household or data.household

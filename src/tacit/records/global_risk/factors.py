@@ -156,25 +156,16 @@ def inversions(x: Ints, y: Ints, n: Ints) -> int:
 # -- keys without an order ---------------------------------------------------------------------
 
 
-def unordered_factor(pairs: Pairs) -> KeyFactor:
-    """Return the change factor of an unordered key (formulas 2.6 and 2.7)."""
-    changes = int(pairs.n[pairs.differ()].sum())
-    return KeyFactor("unordered", changes / pairs.records, None, changes, changes)
-
-
 def change_factor(pairs: Pairs, kind: str, distances: Floats) -> KeyFactor:
-    """Return the change factor of a partially ordered key (formula 2.8) from weak-change factors of pairs that differ."""
+    """Return the change factor (formulas 2.6 to 2.8) from weak-change factors of pairs that differ; of an unordered key these are 1."""
     wcf = np.where(pairs.differ(), distances, 0.0)
     changes = int(pairs.n[pairs.differ()].sum())
     strong = int(pairs.n[wcf >= 1].sum())
-    return KeyFactor(kind, exact_mean(wcf, pairs.n), None, changes, strong)
-
-
-def exact_mean(values: Floats, n: Ints) -> float:
-    """Return the weighted mean; equal values are added first, so the order of rows does not matter."""
-    found, inverse = np.unique(values, return_inverse=True)
-    counts = np.bincount(inverse, weights=n)
-    return float(min(1.0, (found * counts).sum() / n.sum()))
+    # Equal values are added first, so the order of rows does not matter.
+    found, inverse = np.unique(wcf, return_inverse=True)
+    counts = np.bincount(inverse, weights=pairs.n)
+    mean = float(min(1.0, (found * counts).sum() / pairs.n.sum()))
+    return KeyFactor(kind, mean, None, changes, strong)
 
 
 def prefix_distances(pairs: Pairs, length: int | None, column: str) -> Floats:
@@ -203,10 +194,8 @@ def tree_distances(pairs: Pairs, tree: Hierarchy) -> Floats:
 
     A value that is no label of the hierarchy, or is missing, has only the root above it: a strong change.
     """
-    left, right = (
-        ancestors(as_compared_texts(pairs.x), tree, 0),
-        ancestors(as_compared_texts(pairs.y), tree, 1),
-    )
+    left = ancestors(as_compared_texts(pairs.x), tree, 0)
+    right = ancestors(as_compared_texts(pairs.y), tree, 1)
     level = np.full(len(pairs.n), tree.height, dtype=np.int64)
     for at in range(tree.height - 1, -1, -1):
         level[left[at][pairs.original] == right[at][pairs.masked]] = at

@@ -16,7 +16,8 @@ from tacit.engine.base import ROW
 from tacit.engine.codes import Coded
 from tacit.engine.relational import N, attach_counts
 from tacit.engine.subsets import unordered_cells
-from tacit.errors import ColumnNotFound, InputError
+from tacit.errors import InputError
+from tacit.io.frames import require_columns
 from tacit.records.global_risk.factors import Pairs
 from tacit.records.global_risk.search import Linked, Side, merge_equal, merge_links
 
@@ -161,9 +162,7 @@ def check_columns(
     """Refuse keys or a link that one of the files lacks."""
     wanted = [*keys, *([link] if link else [])]
     for data, file in ((original, "the original"), (masked, "the masked data")):
-        missing = [c for c in wanted if c not in data.columns]
-        if missing:
-            raise ColumnNotFound(missing, list(data.columns), file)
+        require_columns(wanted, data.columns, file)
 
 
 def record_sizes(

@@ -15,6 +15,7 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.errors import ColumnNotFound, InputError, RoleMissing, SpecError, WeakProtection
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
@@ -28,11 +29,16 @@ from tacit.records.global_risk.factors import (
     ordered_factor,
     prefix_distances,
     tree_distances,
-    unordered_factor,
 )
 from tacit.records.global_risk.global_link import check_columns, joint_cells, record_sizes
-from tacit.records.global_risk.search import Linked, Search, Subset
-from tacit.records.global_risk.weights import Weights, matrix_fault, weights_of
+from tacit.records.global_risk.search import (
+    Linked,
+    Search,
+    Subset,
+    Weights,
+    matrix_fault,
+    weights_of,
+)
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -257,7 +263,7 @@ class GlobalRisk(Measure):
         if kind == "ordered":
             return ordered_factor(pairs, key)
         if kind == "unordered":
-            return unordered_factor(pairs)
+            return change_factor(pairs, "unordered", np.ones(len(pairs.n)))
         if kind == "tree":
             holder = original if key in original.hierarchies else masked
             return change_factor(pairs, "tree", tree_distances(pairs, holder.hierarchy(key)))
@@ -324,25 +330,16 @@ class Files:
 
 @dataclass(frozen=True, repr=False)
 class GlobalRiskResult(Result):
-    """The three measures and what they are made of.
-
-    Attributes
-    ----------
-    minimum, weighted, maximum
-        Each measure at its maximum over the subsets of keys.
-    factors
-        What masking did to each key.
-    overmasked
-        Keys that the most successful intruder leaves out: masking them further buys nothing.
-    report
-        The measure that ``value`` and ``overmasked`` are about.
-    """
+    """The three measures, each at its maximum over the subsets of keys, and what they are made of."""
 
     minimum: Peak = Peak(0.0, ())
     weighted: Peak = Peak(0.0, ())
     maximum: Peak = Peak(0.0, ())
+    #: What masking did to each key.
     factors: Mapping[str, KeyFactor] = field(default_factory=dict)
+    #: Keys that the most successful intruder leaves out: masking them further buys nothing.
     overmasked: tuple[str, ...] = ()
+    #: The measure that ``value`` and ``overmasked`` are about.
     report: str = "maximum"
     files: Files | None = None
 
@@ -504,7 +501,7 @@ def subset_table(search: Search, keys: tuple[str, ...], report: str) -> nw.DataF
             for m, name in enumerate(MEASURES)
         },
     }
-    return nw.from_native(pa.table(columns), eager_only=True)
+    return as_frame(columns)
 
 
 def explain_global_risk(report: str, chief: Peak, overmasked: tuple[str, ...]) -> str:

@@ -173,7 +173,8 @@ class Pseudonymise(Method):
         """Return the token of each of some distinct texts."""
         match self.method:
             case "hmac":
-                found = [one_way(t, key, self.bits) for t in texts]
+                digests = (hmac.digest(key, t.encode(), hashlib.sha256) for t in texts)
+                found = [digest[: self.bits // 8].hex() for digest in digests]
                 if len(set(found)) < len(texts):
                     raise Infeasible(
                         f"pseudonymise: two values of column {column!r} got the same token. Ask for more bits."
@@ -269,11 +270,6 @@ def is_guessable(key: bytes) -> bool:
     steps = {(b - a) % 256 for a, b in itertools.pairwise(key)}
     repeated = any(key == (key[:n] * len(key))[: len(key)] for n in range(1, len(key) // 2 + 1))
     return len(set(key)) < FEWEST_BYTES or len(steps) == 1 or repeated
-
-
-def one_way(text: str, key: bytes, bits: int) -> str:
-    """Return the first bits of HMAC-SHA-256, in hexadecimal."""
-    return hmac.digest(key, text.encode(), hashlib.sha256)[: bits // 8].hex()
 
 
 def encryptor(key: bytes) -> Callable[[bytes], str]:

@@ -150,7 +150,8 @@ def fresh_texts(
         return [pool[i] for i in rng.choice(len(pool), size=m, replace=False)]
     found: dict[str, None] = {}
     while len(found) < m:
-        drawn = draw(m - len(found), letters, rng)
+        n = m - len(found)
+        drawn = join([np.array(list(c))[rng.integers(len(c), size=n)] for c in letters], n)
         found.update(dict.fromkeys(t for t in drawn if t not in taken))
     return list(found)
 
@@ -160,12 +161,6 @@ def fits(text: str, letters: Sequence[str]) -> bool:
     return len(text) == len(letters) and all(
         c in choices for c, choices in zip(text, letters, strict=True)
     )
-
-
-def draw(m: int, letters: Sequence[str], rng: np.random.Generator) -> list[str]:
-    """Return m random texts."""
-    parts = [np.array(list(choices))[rng.integers(len(choices), size=m)] for choices in letters]
-    return join(parts, m)
 
 
 def spell_numbers(numbers: Ints, letters: Sequence[str]) -> list[str]:

@@ -281,9 +281,8 @@ def self_trained(
 
     Start with Cov(A, B) = 0; link; take S = Cov(a - b linked); link again, until links stay the same.
     """
-    files = (
-        files.sorted()
-    )  # so that neither the records trained on nor ties depend on the order of the rows
+    # Neither the records trained on nor ties may depend on the order of the rows.
+    files = files.sorted()
     n = len(files.queries)
     some = files.some(np.unique(np.linspace(0, n - 1, min(n, TRAINING)).astype(np.int64)))
     metric, before, counts = zero_covariance(files), np.empty(0, dtype=np.int64), []

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field
@@ -16,7 +15,8 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric
-from tacit.errors import ColumnNotFound, InputError
+from tacit.data.values import as_frame
+from tacit.errors import InputError
 from tacit.fields import ColumnName, PositiveInt
 from tacit.numerics.algebra import dot, eigh, eigvalsh, pinvh
 from tacit.numerics.elementary import exp
@@ -83,10 +83,7 @@ class ConditionalLinkage(Measure):
         self, data: Microdata, other: Companions, ctx: Context
     ) -> ConditionalLinkageResult:
         original = other.original
-        shared = shared_numeric(original, data)
-        absent = [c for c in self.columns if c not in shared]
-        if absent:
-            raise ColumnNotFound(absent, shared, "the numeric columns of original and release")
+        shared = shared_numeric(original, data, self.columns)
         both = pairs(original, data, shared, self.kind)
         columns = self.columns or find_changed_columns(
             shared, both.before[both.old], both.after[both.new]
@@ -96,9 +93,13 @@ class ConditionalLinkage(Measure):
                 "conditional_linkage: no shared numeric column was changed; name the columns that the intruder knows."
             )
         at = [shared.index(c) for c in columns]
-        x, y, own, y_all = match_complete_records(
-            both.before[:, at], both.after[:, at], both.old, both.new
-        )
+        before, after = both.before[:, at], both.after[:, at]
+        there: Flags = np.asarray(np.isfinite(after).all(axis=1))
+        use = np.isfinite(before[both.old]).all(axis=1) & there[both.new]
+        # Complete targets, their own masked records, where those stand, and all masked records.
+        own = (np.cumsum(there) - 1)[both.new[use]]
+        x, y_all = before[both.old[use]], after[there]
+        y = y_all[own]
         if len(x) < 2 * len(columns) + 2:
             raise InputError(
                 "conditional_linkage needs more records that are complete in original and release: twice as many as columns, and two."
@@ -116,19 +117,8 @@ class ConditionalLinkage(Measure):
         probability = own_probabilities(
             expected[picked], masked, own[picked], lambda s: ctx.tick("linking records", s)
         )
-        return self.result(columns, share, picked, probability, len(masked))
-
-    def result(
-        self,
-        columns: tuple[str, ...],
-        share: Floats,
-        picked: Ints,
-        probability: Floats,
-        n_masked: int,
-    ) -> ConditionalLinkageResult:
-        """Put the result together."""
         n = len(share)
-        rate, chance = float(share.mean()), 1.0 / n_masked
+        rate, chance = float(share.mean()), 1.0 / len(masked)
         numbers: dict[str, Any] = {
             "share re-identified": rate,
             "by chance": chance,
@@ -140,7 +130,7 @@ class ConditionalLinkage(Measure):
             # One target tells nothing of how much targets differ.
             spread = probability.std(ddof=1) if len(picked) > 1 else math.nan
             error = numbers["standard error of that mean"] = float(spread / np.sqrt(len(picked)))
-        numbers |= {"targets": n, "masked records": n_masked, "columns": len(columns)}
+        numbers |= {"targets": n, "masked records": len(masked), "columns": len(columns)}
         own = np.full(n, np.nan)
         own[picked] = probability
         rows = {
@@ -153,7 +143,7 @@ class ConditionalLinkage(Measure):
             title="Conditional linkage",
             value=rate,
             numbers=numbers,
-            frame=nw.from_native(pa.table(rows), eager_only=True),
+            frame=as_frame(rows),
             explanation=(
                 "The intruder knows the targets' original values and how masked values vary around them, and takes "
                 "the most likely masked record. Guessing would find one in as many as there are masked records."
@@ -191,18 +181,6 @@ class ConditionalLinkageResult(Result):
 def compute_normal_scores(x: Floats) -> Floats:
     """Return the normal scores of each column; equal values have equal ones."""
     return np.column_stack([rank(column, stable=False).mean_scores() for column in x.T])
-
-
-def match_complete_records(
-    before: Floats, after: Floats, old: Ints, new: Ints
-) -> tuple[Floats, Floats, Ints, Floats]:
-    """Return complete targets, their own masked records, where those stand, and all masked records."""
-    there: Flags = np.asarray(np.isfinite(after).all(axis=1))
-    position = np.cumsum(there) - 1
-    use = np.isfinite(before[old]).all(axis=1) & there[new]
-    own = position[new[use]]
-    masked = after[there]
-    return before[old[use]], masked[own], own, masked
 
 
 # -- on arrays: the most likely record is the nearest one once E is whitened -----------------------

@@ -23,7 +23,6 @@ from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.linkage import attack as attacks
 from tacit.records.linkage.attack import TIE_RULES, Attack, Direction, Files, TieRule
-from tacit.records.linkage.link_curve import link_frame
 from tacit.records.linkage.linking import (
     Fields,
     NothingToCompare,
@@ -32,6 +31,7 @@ from tacit.records.linkage.linking import (
     check_shared,
     check_values,
     count_disclosed_values,
+    link_frame,
 )
 from tacit.records.linkage.metrics import Metric, condition_number, dependent_columns, known_scale
 from tacit.registry import register
@@ -156,7 +156,50 @@ class DistanceLinkage(Measure):
         known = self.known(other.original, data)
         warn_dependent(known, self)
         found, rounds = self.attacks(known, ctx)
-        return self.result(known, found, rounds, other.original, data)
+        files, best = known.files, attacks.best_of(found, self.ties)
+        n, correct = len(files.old), best.correct(self.ties)
+        total = float(correct.sum())
+        tried = attacks.counts(found, self.ties)
+        condition = condition_of(files)
+        numbers: dict[str, Any] = {
+            "records attacked": len(files.queries),
+            "of them in both files": n,
+            "columns known": len(known.columns) + len(self.block),
+            "attack": best.name,
+            "correct links": total,
+            "share of correct links": total / n,
+            "share by chance": 1.0 / len(files.targets),
+            "correct and without ties": int(best.count("unique")),
+            "share linked to a record of the same released values": float(best.parent.sum()) / n,
+            "condition number of the columns": condition,
+        }
+        if len(tried) > 1:
+            numbers |= {f"correct by {name}": count for name, count in tried.items()}
+        learnt = count_disclosed_values(other.original, data, files, correct)
+        numbers |= {f"{c}: true values disclosed by correct links": v for c, v in learnt.items()}
+        if best.pairing is not None:
+            numbers["pairings of the same distance averaged"] = best.pairing.drawn
+            numbers["standard error of correct links"] = best.pairing.error
+        if best.probability is not None:
+            numbers["correct links the intruder would expect"] = float(best.probability.sum())
+        return DistanceLinkageResult(
+            kind=self.kind,
+            title="Distance-based record linkage",
+            value=total / n,
+            numbers=numbers,
+            frame=frame_of_links(best, correct),
+            explanation=explain_distance_linkage(self, best, total, n, condition),
+            correct=total,
+            share=total / n,
+            attack=best.name,
+            columns=(*self.block, *known.columns),
+            by_rule={rule: best.count(rule) for rule in TIE_RULES},
+            by_attack=tried,
+            any_parent=float(best.parent.sum()) / n,
+            condition=condition,
+            rounds=tuple(rounds),
+            disclosed=learnt,
+        )
 
     def known(self, original: Microdata, data: Microdata) -> Fields:
         """Return the numbers of both files on the columns known, by default those that were changed.
@@ -246,96 +289,25 @@ class DistanceLinkage(Measure):
             found[WORST_CASE] = attacks.true_covariance(files)
         return found, rounds
 
-    # -- the result --------------------------------------------------------------------------
-
-    def result(
-        self,
-        known: Fields,
-        found: list[Attack],
-        rounds: list[float],
-        old: Microdata,
-        new: Microdata,
-    ) -> DistanceLinkageResult:
-        """Put the result together."""
-        files, best = known.files, attacks.best_of(found, self.ties)
-        n, correct = len(files.old), best.correct(self.ties)
-        total = float(correct.sum())
-        tried = attacks.counts(found, self.ties)
-        condition = condition_of(files)
-        numbers: dict[str, Any] = {
-            "records attacked": len(files.queries),
-            "of them in both files": n,
-            "columns known": len(known.columns) + len(self.block),
-            "attack": best.name,
-            "correct links": total,
-            "share of correct links": total / n,
-            "share by chance": 1.0 / len(files.targets),
-            "correct and without ties": int(best.count("unique")),
-            "share linked to a record of the same released values": float(best.parent.sum()) / n,
-            "condition number of the columns": condition,
-        }
-        if len(tried) > 1:
-            numbers |= {f"correct by {name}": count for name, count in tried.items()}
-        learnt = count_disclosed_values(old, new, files, correct)
-        numbers |= {f"{c}: true values disclosed by correct links": v for c, v in learnt.items()}
-        if best.pairing is not None:
-            numbers["pairings of the same distance averaged"] = best.pairing.drawn
-            numbers["standard error of correct links"] = best.pairing.error
-        if best.probability is not None:
-            numbers["correct links the intruder would expect"] = float(best.probability.sum())
-        return DistanceLinkageResult(
-            kind=self.kind,
-            title="Distance-based record linkage",
-            value=total / n,
-            numbers=numbers,
-            frame=frame_of_links(best, correct),
-            explanation=explain_distance_linkage(self, best, total, n, condition),
-            correct=total,
-            share=total / n,
-            attack=best.name,
-            columns=(*self.block, *known.columns),
-            by_rule={rule: best.count(rule) for rule in TIE_RULES},
-            by_attack=tried,
-            any_parent=float(best.parent.sum()) / n,
-            condition=condition,
-            rounds=tuple(rounds),
-            disclosed=learnt,
-        )
-
 
 @dataclass(frozen=True, repr=False)
 class DistanceLinkageResult(Result):
-    """Correct links, by record in ``frame``.
-
-    Attributes
-    ----------
-    correct, share
-        Correct links under the tie rule, and their share of the records that are in both files.
-    attack, columns
-        The strongest attack, and the columns it used.
-    by_rule
-        Its correct links under each tie rule.
-    by_attack
-        Correct links of every attack tried.
-    any_parent
-        Share of links to a record with the released values of the own one (a member of its group).
-    condition
-        Condition number of the correlations of the columns.
-    rounds
-        Correct links in each round of training, among the records trained on.
-    disclosed
-        By sensitive column, correct links that lead to the true value.
-    """
+    """Correct links, by record in ``frame``: under the tie rule, and their share of the records that are in both files."""
 
     correct: float = 0.0
     share: float = 0.0
+    #: The strongest attack, the columns it used, and its correct links under each tie rule.
     attack: str = ""
     columns: tuple[str, ...] = ()
     by_rule: Mapping[str, float] = field(default_factory=dict)
     by_attack: Mapping[str, float] = field(default_factory=dict)
+    #: Share of links to a record with the released values of the own one (a member of its group).
     any_parent: float = 0.0
+    #: Condition number of the correlations of the columns.
     condition: float = math.nan
+    #: Correct links in each round of training, among the records trained on.
     rounds: tuple[float, ...] = ()
+    #: By sensitive column, correct links that lead to the true value.
     disclosed: Mapping[str, float] = field(default_factory=dict)
 
     def plot(self) -> Chart:

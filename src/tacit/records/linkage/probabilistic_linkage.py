@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
@@ -11,6 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from pydantic import Field, model_validator
 
+from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.block import format_columns
 from tacit.data.microdata import Microdata
@@ -23,6 +24,7 @@ from tacit.records.linkage import agreement
 from tacit.records.linkage.agreement import MARGIN, Candidates, Comparison, Scores
 from tacit.records.linkage.attack import TIE_RULES, Attack, TieRule, parents, share_ties
 from tacit.records.linkage.fellegi_sunter import (
+    EDGE,
     Model,
     Patterns,
     Zones,
@@ -42,16 +44,18 @@ from tacit.records.linkage.field_levels import (
     compare_fields,
     list_rule_columns,
 )
-from tacit.records.linkage.link_curve import link_curve, link_frame, name_zones, pattern_frame
 from tacit.records.linkage.linking import (
     Fields,
     block_numbers,
     count_disclosed_values,
     known_fields,
+    link_curve,
+    link_frame,
     list_known_columns,
+    name_zones,
+    pattern_frame,
 )
 from tacit.records.linkage.metrics import known_scale
-from tacit.records.linkage.value_shares import compute_level_shares, weigh_rare_values
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -166,10 +170,6 @@ class ProbabilisticLinkage(Measure):
             )
         if list(self.tolerances) != sorted(set(self.tolerances), reverse=True):
             raise ValueError("tolerances must go from wide to narrow, each once")
-        return self
-
-    @model_validator(mode="after")
-    def _levels_and_rules(self) -> ProbabilisticLinkage:
         outside = [c for c in self.comparisons if self.columns and c not in self.columns]
         if outside:
             raise ValueError(f"comparisons name {outside[0]!r}, which is not among the columns")
@@ -380,12 +380,8 @@ class ProbabilisticLinkage(Measure):
         files = fields.files
         n, correct = len(files.old), found.correct(self.ties)
         total = float(correct.sum())
-        links, bounds = (
-            found.links,
-            zones(
-                model, patterns, self.false_match, self.false_nonmatch, blocked=bool(self.blocks)
-            ),
-        )
+        links, rates = found.links, (self.false_match, self.false_nonmatch)
+        bounds = zones(model, patterns, *rates, blocked=bool(self.blocks))
         weight = model.pattern_weights(patterns.levels)
         above, below = weight >= bounds.upper, weight <= bounds.lower
         numbers: dict[str, Any] = {
@@ -441,53 +437,34 @@ class ProbabilisticLinkage(Measure):
             f"An intruder who knows {len(fields.columns)} columns and weighs their agreement finds "
             f"{total:,.0f} of {n:,} records ({total / n:.1%})."
         )
-        fixed = self.estimate == "random_pairs"
-        if (
-            not self.blocks
-            and self.estimate != "true"
-            and not is_identified(patterns, fixed_u=fixed)
-        ):
+        told = self.blocks or self.estimate == "true"
+        if not told and not is_identified(patterns, fixed_u=self.estimate == "random_pairs"):
             text += " There are too few agreement patterns to tell p, m and u; they rest on where the search began."
         return text
 
 
 @dataclass(frozen=True, repr=False)
 class ProbabilisticLinkageResult(Result):
-    """Correct links, by record in ``frame``; the fitted ``model`` and its ``patterns``.
-
-    Attributes
-    ----------
-    correct, share
-        Correct links under the tie rule, and their share of the records that are in both files.
-    columns
-        The columns compared.
-    model
-        p, m and u.
-    patterns
-        One row per agreement pattern: levels by column (null: missing), pairs, weight, the probability of
-        a match, the zone, and the error rates when the threshold is there.
-    zones
-        The thresholds.
-    by_rule
-        Correct links under each tie rule.
-    any_parent
-        Share of links to a record with the released values of the own one.
-    disclosed
-        By sensitive column, correct links that lead to the true value.
-    curve
-        By weight of the links, from the highest: how many there are, the share of them that is right
-        (``precision``) and the share of all records in both files found so far (``recall``).
-    """
+    """Correct links, by record in ``frame``: under the tie rule, and their share of the records that are in both files."""
 
     correct: float = 0.0
     share: float = 0.0
+    #: The columns compared.
     columns: tuple[str, ...] = ()
+    #: p, m and u.
     model: Model = None  # type: ignore[assignment]
+    #: One row per agreement pattern: levels by column (null: missing), pairs, weight, the probability of a match, the
+    #: zone, and the error rates when the threshold is there.
     patterns: nw.DataFrame[Any] = None  # type: ignore[assignment]
     zones: Zones = None  # type: ignore[assignment]
+    #: Correct links under each tie rule.
     by_rule: Mapping[str, float] = field(default_factory=dict)
+    #: Share of links to a record with the released values of the own one.
     any_parent: float = 0.0
+    #: By sensitive column, correct links that lead to the true value.
     disclosed: Mapping[str, float] = field(default_factory=dict)
+    #: By weight of the links, from the highest: how many there are, the share of them that is right (``precision``) and
+    #: the share of all records in both files found so far (``recall``).
     curve: nw.DataFrame[Any] = None  # type: ignore[assignment]
 
     def plot(self) -> Chart:
@@ -505,3 +482,60 @@ class ProbabilisticLinkageResult(Result):
             texts="{:.1f}".format,
             alt="Weights of agreement by column",
         )
+
+
+# -- how common values are ---------------------------------------------------------------------------
+
+
+def value_shares(values: Floats, others: Floats) -> Floats:
+    """Return the share of each value, coded from 0 in both files, among those that are known."""
+    known = values[np.isfinite(values)].astype(np.int64)
+    size = int(max(np.nanmax(values, initial=0.0), np.nanmax(others, initial=0.0))) + 1
+    return np.bincount(known, minlength=size) / max(len(known), 1)
+
+
+def compute_level_shares(
+    fields: Fields, comparison: Comparison, drawn: Sequence[Floats]
+) -> tuple[Floats, ...]:
+    """Return u by field: exactly over all pairs for codes and texts, as ``drawn`` from random pairs for others."""
+    out = []
+    files = fields.files
+    for f, u in enumerate(drawn):
+        table = comparison.table(f)
+        equality = table is None and comparison.tolerances[f] == (0.0,)
+        coded = comparison.by_level[f] and (equality or comparison.tolerances[f] == ())
+        if not coded:
+            out.append(u)
+            continue
+        a, b = files.original[:, f], files.released[:, f]
+        left, right = value_shares(a, b), value_shares(b, a)
+        found = np.zeros(len(u))
+        if table is None:
+            found[1] = left @ right
+        else:
+            rows = np.repeat(np.arange(len(table)), np.diff(table.start))
+            found += np.bincount(table.level, left[rows] * right[table.other], minlength=len(u))
+        found[0] = 1.0 - found.sum()
+        out.append(np.clip(found, EDGE, 1 - EDGE))
+    return tuple(out)
+
+
+def weigh_rare_values(
+    fields: Fields, model: Model, columns: Sequence[str]
+) -> tuple[Floats | None, ...]:
+    """Return, by field, what equality on each value weighs more than on average: log2(u / f_v).
+
+    f_v is the share of the value in the release.
+    """
+    out: list[Floats | None] = []
+    for f, column in enumerate(fields.columns):
+        if column not in columns:
+            out.append(None)
+            continue
+        a, b = fields.files.original[:, f], fields.files.released[:, f]
+        share = value_shares(b, a)
+        bonus = np.zeros(len(share))
+        there = share > 0
+        bonus[there] = np.log2(model.u[f][-1] / share[there])
+        out.append(bonus)
+    return tuple(out)

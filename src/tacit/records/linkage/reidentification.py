@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import shared_numeric
+from tacit.data.values import as_frame
 from tacit.errors import Approximate, InputError, SdcWarning
 from tacit.fields import ColumnName, ColumnNames, PositiveInt
 from tacit.plot.chart import Chart
@@ -209,7 +210,36 @@ class Reidentification(Measure):
             )
         if missed := [a for a in not_run if a.lowers]:
             warnings.warn(f"{self.kind}: {tell_not_run(missed)}", Approximate, stacklevel=4)
-        return result_of(self.kind, findings, not_run, tuple(dict.fromkeys(notes)), len(original))
+        named = [f for f in findings if f.identity]
+        worst = max(named, key=lambda f: f.share)
+        sentences = tuple(summarise_attackers(named))
+        numbers: dict[str, Any] = {
+            "records attacked": len(original),
+            "strongest attacker": worst.attacker,
+            "knowing": worst.knowledge.name,
+            "records identified": worst.correct,
+            "share identified": worst.share,
+            "share by chance": worst.chance,
+        }
+        if missed:
+            numbers["share identified is a lower bound"] = "yes"
+            numbers["attacks that could not be run"] = len(missed)
+        for name in dict.fromkeys(f.attacker for f in findings):
+            top = max((f for f in findings if f.attacker == name), key=lambda f: f.share)
+            numbers[f"most by {name}"] = top.share
+        return ReidentificationResult(
+            kind=self.kind,
+            title="Re-identification",
+            value=worst.share,
+            numbers=numbers,
+            frame=finding_frame(findings),
+            explanation=" ".join([*([tell_not_run(missed)] if missed else []), *sentences[:3]]),
+            findings=tuple(findings),
+            not_run=tuple(not_run),
+            worst=worst,
+            sentences=sentences,
+            notes=tuple(dict.fromkeys(notes)),
+        )
 
     def knowledge(self, columns: Sequence[str]) -> list[Knowledge]:
         """Return what intruders know: named sets, single columns, pairs, everything."""
@@ -315,27 +345,14 @@ RUN: dict[str, Callable[..., Outcome]] = {
 
 @dataclass(frozen=True, repr=False)
 class ReidentificationResult(Result):
-    """Who finds how many records, knowing what; one row each in ``frame``.
-
-    Attributes
-    ----------
-    findings
-        The rows as objects.
-    worst
-        The attack that identifies most records.
-    sentences
-        The result in plain words, strongest attack first.
-    notes
-        Warnings of the attacks, each once.
-    not_run
-        The attacks that were not run, each with the reason.
-    lower_bound
-        True when one of these might have identified more records.
-    """
+    """Who finds how many records, knowing what; one row each in ``frame``."""
 
     findings: tuple[Finding, ...] = ()
+    #: The attacks that were not run, each with the reason.
     not_run: tuple[NotRun, ...] = ()
+    #: The attack that identifies most records.
     worst: Finding = None  # type: ignore[assignment]
+    #: The result in plain words, strongest attack first, and the warnings of the attacks, each once.
     sentences: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -373,47 +390,6 @@ class ReidentificationResult(Result):
         )
 
 
-def result_of(
-    kind: str,
-    findings: Sequence[Finding],
-    not_run: Sequence[NotRun],
-    notes: tuple[str, ...],
-    n: int,
-) -> ReidentificationResult:
-    """Put the result together."""
-    who = [f for f in findings if f.identity]
-    missed = [a for a in not_run if a.lowers]
-    worst = max(who, key=lambda f: f.share)
-    sentences = tuple(summarise_attackers(who))
-    numbers: dict[str, Any] = {
-        "records attacked": n,
-        "strongest attacker": worst.attacker,
-        "knowing": worst.knowledge.name,
-        "records identified": worst.correct,
-        "share identified": worst.share,
-        "share by chance": worst.chance,
-    }
-    if missed:
-        numbers["share identified is a lower bound"] = "yes"
-        numbers["attacks that could not be run"] = len(missed)
-    for name in dict.fromkeys(f.attacker for f in findings):
-        top = max((f for f in findings if f.attacker == name), key=lambda f: f.share)
-        numbers[f"most by {name}"] = top.share
-    return ReidentificationResult(
-        kind=kind,
-        title="Re-identification",
-        value=worst.share,
-        numbers=numbers,
-        frame=finding_frame(findings),
-        explanation=" ".join([*([tell_not_run(missed)] if missed else []), *sentences[:3]]),
-        findings=tuple(findings),
-        not_run=tuple(not_run),
-        worst=worst,
-        sentences=sentences,
-        notes=notes,
-    )
-
-
 def summarise_attackers(findings: Sequence[Finding]) -> Iterable[str]:
     """Return one sentence for the strongest attacker of each knowledge, strongest first."""
     best: dict[str, Finding] = {}
@@ -441,7 +417,7 @@ def describe_knowledge(knowledge: Knowledge) -> str:
 
 def finding_frame(findings: Sequence[Finding]) -> nw.DataFrame[Any]:
     """Return the findings, one row each."""
-    table = pa.table(
+    return as_frame(
         {
             "attacker": [f.attacker for f in findings],
             "known": [f.knowledge.name for f in findings],
@@ -454,7 +430,6 @@ def finding_frame(findings: Sequence[Finding]) -> nw.DataFrame[Any]:
             "times_chance": [f.share / f.chance if f.identity else None for f in findings],
         }
     )
-    return nw.from_native(table, eager_only=True)
 
 
 # -- a table over several releases -------------------------------------------------------------------
@@ -471,13 +446,7 @@ METHODS: dict[str, Measure] = {
 
 @dataclass(frozen=True, repr=False)
 class LinkageTable(Result):
-    """Correct links by release, columns known and method; one row each in ``frame``.
-
-    Attributes
-    ----------
-    cells
-        Correct links by (release, columns known, method).
-    """
+    """Correct links by release, columns known and method (``cells``); one row each in ``frame``."""
 
     cells: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
 
@@ -487,7 +456,7 @@ class LinkageTable(Result):
         methods = list(dict.fromkeys(m for _, _, m in self.cells))
         columns: dict[str, Any] = {"release": [r for r, _ in rows], "known": [c for _, c in rows]}
         columns |= {m: [self.cells.get((*row, m)) for row in rows] for m in methods}
-        return nw.from_native(pa.table(columns), eager_only=True)
+        return as_frame(columns)
 
     def plot(self) -> Chart:
         """Return a map of the shares."""
@@ -542,7 +511,7 @@ def linkage_table(
         title="Correct links by method",
         value=worst["share"],
         numbers={f"worst {key}": worst[key] for key in ("release", "known", "method", "share")},
-        frame=nw.from_native(pa.Table.from_pylist(rows), eager_only=True),
+        frame=as_frame(pa.Table.from_pylist(rows)),
         explanation="Each cell is an attack on one release by an intruder who knows those columns.",
         cells={(r["release"], r["known"], r["method"]): r["correct"] for r in rows},
     )

@@ -15,13 +15,14 @@ from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import Pairs, pairs
 from tacit.data.values import not_numeric
-from tacit.errors import ColumnNotFound, InputError, SdcError
+from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnNames, PositiveFloat
+from tacit.io.frames import require_columns
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.linkage.attack import TIE_RULES, TieRule
-from tacit.records.linkage.link_curve import link_frame
-from tacit.records.linkage.series_attack import SeriesAttack, attack, standard_attack
+from tacit.records.linkage.linking import link_frame
+from tacit.records.linkage.series_attack import attack, standard_attack
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -201,28 +202,7 @@ class SeriesLinkage(Measure):
         usual = None
         if raw[0].even and raw[1].even and (raw[0].lengths[0] == raw[1].lengths[0]).all():
             usual = float(standard_attack(*raw, self.ties, truth).sum())
-        return self.result(found, usual, advise(raw[0]), len(raw[1]))
-
-    def both(self, original: Microdata, released: Microdata) -> Pairs:
-        """Return the columns in both files."""
-        columns = self.columns_named()
-        absent = [c for c in columns if c not in original.columns]
-        if absent:
-            raise ColumnNotFound(absent, list(original.columns), "the original")
-        text = not_numeric(original, columns, self.kind)
-        if text:
-            raise text[0]
-        both = pairs(original, released, columns, self.kind)
-        if len(both.old) < 2:
-            raise InputError(
-                f"{self.kind} needs at least two records that are in original and release"
-            )
-        return both
-
-    def result(
-        self, found: SeriesAttack, usual: float | None, advice: Advice, targets: int
-    ) -> SeriesLinkageResult:
-        """Put the result together."""
+        advice = advise(raw[0])
         n = int((found.truth >= 0).sum())
         links, correct = found.links, found.correct(self.ties)
         total = float(correct.sum())
@@ -235,50 +215,58 @@ class SeriesLinkage(Measure):
             "correct links": total,
             "share of correct links": total / n,
             "share by the standard attack": standard,
-            "share by chance": 1.0 / targets,
+            "share by chance": 1.0 / len(raw[1]),
             "correct and without ties": int(found.correct("unique").sum()),
             "share of series that go one way": advice.monotone,
             "share of variance between records": advice.level_spread,
         }
+        text = (
+            f"An intruder who knows these series and links each record to the nearest ones ({self.distance}) "
+            f"finds {total:,.0f} of {n:,} records ({total / n:.1%})."
+        )
+        if not math.isnan(standard):
+            text += f" Taking every point as a variable finds {standard:.1%}."
         return SeriesLinkageResult(
             kind=self.kind,
             title="Linkage of time series",
             value=total / n,
             numbers=numbers,
             frame=link_frame(links, {"distance": links.distance, "second": links.second}, correct),
-            explanation=explain_series_linkage(self, total, n, standard, advice),
+            explanation=f"{text} {advice.sentence}",
             correct=total,
             share=total / n,
             standard=standard,
-            chance=1.0 / targets,
+            chance=1.0 / len(raw[1]),
             by_rule={rule: float(found.correct(rule).sum()) for rule in TIE_RULES},
             advice=advice,
         )
 
+    def both(self, original: Microdata, released: Microdata) -> Pairs:
+        """Return the columns in both files."""
+        columns = self.columns_named()
+        require_columns(columns, original.columns, "the original")
+        text = not_numeric(original, columns, self.kind)
+        if text:
+            raise text[0]
+        both = pairs(original, released, columns, self.kind)
+        if len(both.old) < 2:
+            raise InputError(
+                f"{self.kind} needs at least two records that are in original and release"
+            )
+        return both
+
 
 @dataclass(frozen=True, repr=False)
 class SeriesLinkageResult(Result):
-    """Correct links, by record in ``frame``.
-
-    Attributes
-    ----------
-    correct, share
-        Correct links under the tie rule, and their share of the records that are in both files.
-    standard
-        The share that an attacker finds who takes every point as a variable; NaN for series of different
-        lengths.
-    chance
-        The share that guessing finds.
-    by_rule
-        Correct links under each tie rule.
-    advice
-        What the series look like, and the distance that suits them.
-    """
+    """Correct links, by record in ``frame``: under the tie rule, and their share of the records that are in both files."""
 
     correct: float = 0.0
     share: float = 0.0
+    #: The share that an attacker finds who takes every point as a variable; NaN for series of different lengths.
     standard: float = math.nan
+    #: The share that guessing finds.
     chance: float = 0.0
+    #: Correct links under each tie rule.
     by_rule: Mapping[str, float] = field(default_factory=dict)
     advice: Advice | None = None
 
@@ -294,19 +282,6 @@ class SeriesLinkageResult(Result):
             subtitle=f"{self.numbers['of them in both files']:,} records, {self.numbers['series']} series each",
             y="share of records",
         )
-
-
-def explain_series_linkage(
-    spec: SeriesLinkage, total: float, n: int, standard: float, advice: Advice
-) -> str:
-    """Return what the numbers mean."""
-    text = (
-        f"An intruder who knows these series and links each record to the nearest ones ({spec.distance}) "
-        f"finds {total:,.0f} of {n:,} records ({total / n:.1%})."
-    )
-    if not math.isnan(standard):
-        text += f" Taking every point as a variable finds {standard:.1%}."
-    return f"{text} {advice.sentence}"
 
 
 # -- which distance suits some series --------------------------------------------------------------
@@ -337,10 +312,8 @@ def advise(panel: Panel) -> Advice:
     monotone, spread, even = one_way(panel), level_spread(panel), panel.even
     kind: Kind = "minkowski"
     if not even:
-        kind, why = (
-            "dtw",
-            "the series differ in length, so dtw compares them (at a cost of n x m a pair)",
-        )
+        kind = "dtw"
+        why = "the series differ in length, so dtw compares them (at a cost of n x m a pair)"
     elif monotone >= SAME_SHAPE:
         why = f"{monotone:.0%} of the series go the same way, so values (minkowski) tell more than slopes"
     elif spread <= SAME_LEVEL:
@@ -348,9 +321,8 @@ def advise(panel: Panel) -> Advice:
         why = f"only {spread:.0%} of the variance lies between records, so slopes (sts) tell more than levels"
     else:
         why = "shapes and levels both differ, so minkowski and sts are both worth trying"
-    return Advice(
-        monotone, spread, even, kind, f"Of the distances, {kind} suits these series: {why}."
-    )
+    sentence = f"Of the distances, {kind} suits these series: {why}."
+    return Advice(monotone, spread, even, kind, sentence)
 
 
 def one_way(panel: Panel) -> float:

@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
 from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import not_numeric, read_numeric_column
+from tacit.data.values import as_frame, not_numeric, read_numeric_column
 from tacit.engine.coded import densify
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName
@@ -110,12 +108,7 @@ class DesignEffect(Measure):
                 **{f"standard error of mean {r[0]}": r[2] for r in rows},
                 "mean of variances against a simple random sample of households": value,
             },
-            frame=nw.from_native(
-                pa.table(
-                    {n: [r[i] for r in rows] for i, n in enumerate(FIELDS)},
-                ),
-                eager_only=True,
-            ),
+            frame=as_frame({n: [r[i] for r in rows] for i, n in enumerate(FIELDS)}),
             explanation=explain(value, sample, self.by),
             rows=tuple(rows),
         )

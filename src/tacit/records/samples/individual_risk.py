@@ -17,7 +17,7 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.margins import Totals, recode_totals
 from tacit.data.microdata import Microdata
-from tacit.data.values import not_numeric, read_numeric_column
+from tacit.data.values import as_frame, not_numeric, read_numeric_column
 from tacit.engine.codes import Cells, Coded, wildcard_sizes
 from tacit.errors import InputError, InvalidParameter, RoleMissing, SdcError, SdcWarning
 from tacit.fields import (
@@ -197,6 +197,12 @@ class IndividualRisk(Measure):
         mean = expected / n if n else 0.0
         high = None if self.threshold is None else int((risk > self.threshold).sum())
         household = household_table(data, risk)
+        rows: dict[str, Any] = {
+            "f": worst.f[worst.of],
+            "population": worst.population[worst.of],
+            "p": worst.p[worst.of],
+            "risk": risk,
+        }
         numbers: dict[str, Any] = {
             "records": n,
             "expected re-identifications": expected,
@@ -208,6 +214,7 @@ class IndividualRisk(Measure):
             numbers[f"records with a risk above {self.threshold:g}"] = high
         if household is not None:
             numbers["expected households re-identified"] = float(household["risk"].sum())
+            rows["household_risk"] = household["risk"][household["of"]]
         if worst.spree is not None:
             numbers["sweeps of raking"] = worst.spree.sweeps
             numbers["largest deviation from a margin"] = worst.spree.residual
@@ -218,7 +225,7 @@ class IndividualRisk(Measure):
             title=title,
             value=mean,
             numbers=numbers,
-            frame=record_table(worst, risk, household),
+            frame=as_frame(rows),
             explanation=(
                 f"Of {n:,} people whose keys somebody knows and looks for, about {expected:,.1f} would be found rightly. "
                 "The value compared before and after is the average risk."
@@ -324,7 +331,7 @@ class RiskOfCells:
             extra |= {"spree": self.spree.population, "floored": self.floored}
         for name, values in extra.items():
             found[free_name(name, found)] = values
-        return nw.from_native(pa.table(found), eager_only=True)
+        return as_frame(found)
 
 
 @dataclass(frozen=True, repr=False)
@@ -333,19 +340,13 @@ class IndividualRiskResult(Result):
 
     ``frame`` has one row per record, in the order of the records: its sample count ``f``, ``population``, ``p`` and
     ``risk``, and the risk of its household where one is declared.
-
-    Attributes
-    ----------
-    expected
-        The expected number of re-identifications: the sum of the risks.
-    risk
-        The risk of each record, in order.
-    parts
-        The cells of each quasi-identifier; ``parts[0].frame`` is their table.
     """
 
+    #: The expected number of re-identifications: the sum of the risks.
     expected: float = 0.0
+    #: The risk of each record, in order.
     risk: Floats = None  # type: ignore[assignment]
+    #: The cells of each quasi-identifier; ``parts[0].frame`` is their table.
     parts: tuple[RiskOfCells, ...] = ()
     limit: float | None = None
     households: pa.Table | None = None
@@ -362,7 +363,7 @@ class IndividualRiskResult(Result):
             raise RoleMissing(
                 "individual_risk: the data declare no household. Declare it with tacit.read(..., household=...)."
             )
-        return nw.from_native(self.households, eager_only=True)
+        return as_frame(self.households)
 
     def threshold(self, expected: float, *, removed: bool = False) -> float:
         """Return the risk above which records must be protected to expect at most so many re-identifications.
@@ -471,18 +472,3 @@ def household_table(data: Microdata, risk: Floats) -> dict[str, Any] | None:
     table[free_name("records", table)] = pa.array(np.bincount(group, minlength=size))
     table[free_name("risk", table)] = pa.array(joint)
     return {"risk": joint, "of": group, "table": pa.table(table)}
-
-
-def record_table(
-    worst: RiskOfCells, risk: Floats, household: dict[str, Any] | None
-) -> nw.DataFrame[Any]:
-    """Return one row per record, in the order of the records."""
-    found: dict[str, Any] = {
-        "f": worst.f[worst.of],
-        "population": worst.population[worst.of],
-        "p": worst.p[worst.of],
-        "risk": risk,
-    }
-    if household is not None:
-        found["household_risk"] = household["risk"][household["of"]]
-    return nw.from_native(pa.table(found), eager_only=True)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
-import pyarrow as pa
 from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.errors import InputError, SdcError
 from tacit.fields import EachQuasi, PositiveInt, Probability
 from tacit.plot.chart import Chart
@@ -115,7 +115,7 @@ class PopulationUniqueness(Measure):
             title=title,
             value=value,
             numbers=worst.numbers(),
-            frame=as_frame(parts),
+            frame=frame_of(parts),
             explanation=worst.explain(self.model),
             parts=parts,
             worst=worst,
@@ -165,13 +165,11 @@ class Part:
         text = f"By the model {NAMES[used]}, {describe_share(self.share(model))} of the population are alone with their key values."
         lost = [f"{NAMES[m]}: {e.reason}" for m, e in self.estimates.items() if e.reason]
         text += f" No estimate by {'; '.join(lost)}." if lost else ""
-        if self.chosen == "zayatz" and math.isnan(
-            self.estimates["pitman" if self.counts.fraction <= 0.1 else "snb"].uniques
-        ):
+        preferred = "pitman" if self.counts.fraction <= 0.1 else "snb"
+        if self.chosen == "zayatz" and math.isnan(self.estimates[preferred].uniques):
             text += " Zayatz stands in for the model that Dankar's rule prefers."
-        return (
-            text + " It assumes a simple random sample; the models can differ by a factor of ten."
-        )
+        text += " It assumes a simple random sample; the models can differ by a factor of ten."
+        return text
 
 
 @dataclass(frozen=True, repr=False)
@@ -227,15 +225,16 @@ def describe_share(share: float) -> str:
     return "an unknown share" if math.isnan(share) else f"{share:.3g}"
 
 
-def as_frame(parts: Mapping[str, Part]) -> nw.DataFrame[Any]:
+def frame_of(parts: Mapping[str, Part]) -> nw.DataFrame[Any]:
     """Return one row per quasi-identifier and model."""
     rows = [(q, m, p) for q, p in parts.items() for m in (*NAMES, "dankar")]
     picked = [p.estimates[p.chosen if m == "dankar" else m] for _, m, p in rows]
-    table = {
-        "quasi": [q for q, _, _ in rows],
-        "model": [m for _, m, _ in rows],
-        "uniques": [e.uniques for e in picked],
-        "share": [p.share(m) for _, m, p in rows],
-        "reason": [e.reason for e in picked],
-    }
-    return nw.from_native(pa.table(table), eager_only=True)
+    return as_frame(
+        {
+            "quasi": [q for q, _, _ in rows],
+            "model": [m for _, m, _ in rows],
+            "uniques": [e.uniques for e in picked],
+            "share": [p.share(m) for _, m, p in rows],
+            "reason": [e.reason for e in picked],
+        }
+    )

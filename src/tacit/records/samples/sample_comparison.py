@@ -6,21 +6,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.errors import SdcError
 from tacit.plot.chart import Chart
 from tacit.plot.families import grouped_bars
 from tacit.plot.lines import lines
-from tacit.records.samples.sample_models import Hood, find_ordinal, place_cells
+from tacit.records.samples.sample_models import find_ordinal, place_cells
 from tacit.records.samples.sample_risk import SampleRisk
 from tacit.result import Result
 from tacit.spec import Companions
 
 TRUE = "true"
+NUMBERS = ("tau1", "tau2", "error1", "error2")
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,10 @@ def compare_models(
     degree = 2 if spec.degree is None else spec.degree
     local = argus.model_copy(update={"model": "negative_binomial", "degree": degree})
     try:
-        hoods = list_hoods_of(local, data)
+        table = local.tabulate(data, next(iter(data.quasi_identifiers(local.quasi).values())))
+        along = find_ordinal(table, local.ordinal)
+        place_cells(table, along, local.positions, local.impossible)
+        hoods = [(hood, hood.size(len(along))) for hood in local.hoods(along)]
     except SdcError as error:
         rows.append(Line("negative binomial", note=str(error)))
         hoods = []
@@ -132,30 +136,17 @@ def compare_models(
         title="Sample risk by model",
         value=first.value,
         numbers={f"tau2, {r.name}": r.tau2 for r in rows if r.tau2 is not None},
-        frame=as_frame(rows),
+        frame=as_frame(
+            {
+                "model": [r.name for r in rows],
+                **{c: pa.array([getattr(r, c) for r in rows], pa.float64()) for c in NUMBERS},
+                "cells": pa.array([r.cells for r in rows], pa.int64()),
+                "note": [r.note for r in rows],
+            }
+        ),
         explanation=(
             "Models that agree support each other; estimates of the local model that keep rising with the neighbourhood say "
             "that its polynomial no longer fits."
         ),
         lines=tuple(rows),
     )
-
-
-def list_hoods_of(spec: SampleRisk, data: Microdata) -> list[tuple[Hood, int]]:
-    """Return neighbourhoods of several sizes for the local model, with the number of their cells."""
-    keys = next(iter(data.quasi_identifiers(spec.quasi).values()))
-    table = spec.tabulate(data, keys)
-    ordinal = find_ordinal(table, spec.ordinal)
-    place_cells(table, ordinal, spec.positions, spec.impossible)
-    return [(hood, hood.size(len(ordinal))) for hood in spec.hoods(ordinal)]
-
-
-def as_frame(rows: Iterable[Line]) -> nw.DataFrame[Any]:
-    """Return one row per model."""
-    listed = list(rows)
-    numbers = ("tau1", "tau2", "error1", "error2")
-    columns: dict[str, Any] = {"model": [r.name for r in listed]}
-    columns |= {c: pa.array([getattr(r, c) for r in listed], pa.float64()) for c in numbers}
-    columns["cells"] = pa.array([r.cells for r in listed], pa.int64())
-    columns["note"] = [r.note for r in listed]
-    return nw.from_native(pa.table(columns), eager_only=True)

@@ -17,22 +17,24 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.margins import Totals, columns_of
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError
 from tacit.fields import ColumnName, ColumnNames, EachQuasi, NaturalInt, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.lines import histogram
 from tacit.records.samples.frequency_risk import CellRisks, gamma_risk, poisson_risk
-from tacit.records.samples.local_choice import choose_hood, list_hoods
 from tacit.records.samples.local_counts import Fitting, fit_around
 from tacit.records.samples.local_lattice import METRICS
 from tacit.records.samples.sample_models import (
     Fitted,
     Hood,
+    choose_hood,
     find_ordinal,
     fit_argus,
     fit_local,
     fit_loglinear,
     fit_poisson,
+    list_hoods,
     place_cells,
     shapes_of,
 )
@@ -315,12 +317,8 @@ class SampleRisk(Measure):
         """Return the standard errors of tau1 and tau2 as predictions of the true sums."""
         risks = fitted.risks(table)
         alone = table.n[fitted.cells] == 1
-        chance = np.array(
-            [
-                float((risks.unique * (1 - risks.unique))[alone].sum()),
-                float(risks.spread[alone].sum()),
-            ]
-        )
+        unsure = (risks.unique * (1 - risks.unique))[alone].sum()
+        chance = np.array([float(unsure), float(risks.spread[alone].sum())])
         if self.jackknife:
             chance += self.fit_variance(table, fitted, ctx)
         return float(math.sqrt(chance[0])), float(math.sqrt(chance[1]))
@@ -335,11 +333,8 @@ class SampleRisk(Measure):
         if groups < 2:
             return np.zeros(2)
         part = (ctx.rng.permutation(len(clusters)) % groups)[member]
-        by_model, fay = (
-            (self.refit_local, 1.0)
-            if self.model == "negative_binomial"
-            else (self.refit_means, FAY)
-        )
+        local = self.model == "negative_binomial"
+        by_model, fay = (self.refit_local, 1.0) if local else (self.refit_means, FAY)
         taus = []
         for g in range(groups):
             ctx.tick("jackknife", g / groups)
@@ -476,7 +471,7 @@ class Part:
         }
         if self.truth is not None:
             columns["population_count"] = pa.array(self.truth[place])
-        return nw.from_native(pa.table(columns), eager_only=True)
+        return as_frame(columns)
 
     def cells(self) -> nw.DataFrame[Any]:
         """Return one row per fitted cell: key values, counts, what was fitted, risks."""
@@ -505,7 +500,7 @@ class Part:
                 "converged": fitted.local.status == 0,
                 "records_around": fitted.local.total,
             }
-        return nw.from_native(pa.table(columns), eager_only=True)
+        return as_frame(columns)
 
 
 @dataclass(frozen=True, repr=False)

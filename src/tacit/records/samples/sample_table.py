@@ -14,7 +14,8 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.data.margins import COUNT, check_agreement, columns_of, differ, place_totals
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Coded, dense_ids, encode
-from tacit.errors import ColumnNotFound, InputError, RoleMissing
+from tacit.errors import InputError, RoleMissing
+from tacit.io.frames import require_columns
 from tacit.stats.margins import fit_proportionally
 
 #: What sentences begin with.
@@ -196,13 +197,11 @@ def vary_inside(cell_of: Ints, weights: Floats, number: int) -> tuple[str, ...]:
     np.minimum.at(least, cell_of, weights)
     np.maximum.at(most, cell_of, weights)
     many = int((most > VARIES * least).sum())
-    if not many:
-        return ()
     told = (
         f"In {many:,} cells some weights are more than {VARIES:g} times others, and the model takes one sampling "
         "fraction for the cell."
     )
-    return (told,)
+    return (told,) if many else ()
 
 
 def sum_by(place: Ints, amounts: Floats, size: int) -> Floats:
@@ -231,9 +230,7 @@ def close_up(column: Coded) -> tuple[Ints, list[Any]]:
 
 def population_counts(table: SampleTable, register: Microdata) -> Ints:
     """Return how many people of a register share the key values of each cell."""
-    absent = [k for k in table.keys if k not in register.columns]
-    if absent:
-        raise ColumnNotFound(absent, list(register.columns), "the register")
+    require_columns(table.keys, register.columns, "the register")
     people = register.to_arrow(list(table.keys))
     columns: list[Ints] = []
     known = np.ones(people.num_rows, dtype=bool)

@@ -73,7 +73,11 @@ class SamplingUniqueness(Measure):
         self, data: Microdata, other: Companions, ctx: Context
     ) -> SamplingUniquenessResult:
         del other
-        population = weighted_population(data)
+        # Without weights the data are the population.
+        population = None
+        if data.weight is not None:
+            weight = read_numeric_column(data, data.weight)
+            population = round(float(weight.values[weight.known].sum()))
         found: dict[str, Expected] = {}
         for name, keys in data.quasi_identifiers(self.quasi).items():
             ctx.tick(f"class sizes on {name}")
@@ -146,14 +150,6 @@ def estimated_shares(sizes: Ints, population: int) -> Expected:
     estimates, chosen = estimate_all(counts)
     both = estimates[chosen].uniques * counts.fraction
     return Expected(float(counts.number_of(1)), both, counts.population, counts.fraction)
-
-
-def weighted_population(data: Microdata) -> int | None:
-    """Return the population that a sample stands for; None where the data are the population."""
-    if data.weight is None:
-        return None
-    weight = read_numeric_column(data, data.weight)
-    return round(float(weight.values[weight.known].sum()))
 
 
 @dataclass(frozen=True, repr=False)

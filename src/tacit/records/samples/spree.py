@@ -182,10 +182,8 @@ def consistent(tables: Sequence[Table], spec: IndividualRisk) -> list[Table]:
         check_agreement(tables, "individual_risk", ", or set rescale=true")
         return list(tables)
     scaled = [tables[0], *(rescale_to(t, tables[0]) for t in tables[1:])]
-    if any(
-        not np.allclose(old[COUNT], new[COUNT], rtol=1e-6)
-        for old, new in zip(tables, scaled, strict=True)
-    ):
+    both = zip(tables, scaled, strict=True)
+    if not all(np.allclose(old[COUNT], new[COUNT], rtol=1e-6) for old, new in both):
         warnings.warn(
             "individual_risk: margins after the first were scaled to its totals, as asked with rescale.",
             SdcWarning,

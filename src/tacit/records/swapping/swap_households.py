@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import classes, not_numeric, read_numeric_column
+from tacit.data.values import classes, household_faults, not_numeric, read_numeric_column
 from tacit.engine.codes import dense_ids, densify
 from tacit.errors import (
     DisclosureRefused,
@@ -130,13 +130,7 @@ class SwapHouseholds(Method):
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no households, no keys to target by, nearness on what is no number."""
         found = [*super().faults(data), *not_numeric(data, self.near, self.kind)]
-        if self.household is None and data.household is None:
-            found.append(
-                RoleMissing(
-                    "swap_households needs a household, and the data declare none. Declare it with "
-                    "tacit.read(..., household=...), or name the column."
-                )
-            )
+        found += household_faults(self, data)
         if self.targeted and not data.keys:
             found.append(
                 RoleMissing(

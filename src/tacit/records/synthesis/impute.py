@@ -107,13 +107,17 @@ class Impute(Method):
                 raise InputError(
                     f"impute: a class has no known value of column {name!r}. Use fewer or coarser columns in 'by'."
                 )
-            if values is not None:
-                drawn[holes] = self.numbers_for(values, donors, holes, given, rng)
-            elif self.method == "nearest":
-                assert given is not None
+            if given is None:
+                if values is None:
+                    source[holes] = rng.choice(donors, len(holes))
+                else:
+                    shown = values[donors]
+                    middle = shown.mean() if self.method == "mean" else np.median(shown)
+                    drawn[holes] = float(middle)
+            elif values is None:
                 source[holes] = donors[nearest_donor(given[donors], given[holes])]
             else:
-                source[holes] = rng.choice(donors, len(holes))
+                drawn[holes] = draw_by_regression(values[donors], given[donors], given[holes], rng)
         if values is None:
             return column.take(pa.array(source))
         kept = as_numbers(column, name)
@@ -125,27 +129,15 @@ class Impute(Method):
         """Return True when filled values are computed rather than taken over."""
         return self.method in {"regression", "mean", "median"}
 
-    def numbers_for(
-        self,
-        values: Floats,
-        donors: Ints,
-        holes: Ints,
-        given: Floats | None,
-        rng: np.random.Generator,
-    ) -> Floats:
-        """Return computed values for the holes of one class."""
-        known = values[donors]
-        if self.method != "regression":
-            middle = known.mean() if self.method == "mean" else np.median(known)
-            return np.full(len(holes), float(middle))
-        assert given is not None
-        if len(donors) < given.shape[1] + 2:
-            raise InputError(
-                "impute: a class has too few known values for a regression. Use fewer columns."
-            )
-        model = fit(given[donors], known)
-        left = known - model.fitted
-        return np.asarray(model.predict(given[holes]) + rng.choice(left, len(holes)))
+
+def draw_by_regression(y: Floats, x: Floats, wanted: Floats, rng: np.random.Generator) -> Floats:
+    """Return predictions for the holes of one class, each plus a residual of another record."""
+    if len(y) < x.shape[1] + 2:
+        raise InputError(
+            "impute: a class has too few known values for a regression. Use fewer columns."
+        )
+    model = fit(x, y)
+    return np.asarray(model.predict(wanted) + rng.choice(y - model.fitted, len(wanted)))
 
 
 def nearest_donor(donors: Floats, holes: Floats) -> Ints:

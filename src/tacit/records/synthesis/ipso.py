@@ -119,7 +119,7 @@ class Ipso(Method):
         return data.replace({c: values[c] for c in self.columns})
 
     def drawn(self, x: Floats, y: Floats, ctx: Context) -> Floats:
-        """Return the values released, what they keep having been recomputed."""
+        """Return the values released, what they keep having been recomputed; warn where they are nearly the true ones."""
         if len(y) < 3:
             raise Infeasible(f"{self.kind}: a regression needs at least three complete records")
         fit = regress(x, y)
@@ -136,23 +136,20 @@ class Ipso(Method):
                 f"{self.kind}: the regression of the released columns is not that of the original. "
                 "Rescale columns of very different sizes, or leave out nearly dependent ones."
             )
-        self.tell(fit.explained, ctx)
-        return released
-
-    def tell(self, explained: Floats, ctx: Context) -> None:
-        """Note how much the columns left alone tell, and warn where that is nearly all."""
+        explained = dict(zip(self.columns, fit.explained.tolist(), strict=True))
         ctx.note(
             columns=list(self.columns),
-            explained={c: float(share) for c, share in zip(self.columns, explained, strict=True)},
+            explained=explained,
         )
-        close = [c for c, share in zip(self.columns, explained, strict=True) if share > DETERMINED]
+        close = [c for c, share in explained.items() if share > DETERMINED]
         if close:
             warnings.warn(
                 f"{self.kind}: the columns left alone determine {', '.join(map(repr, close))} almost "
                 "exactly, so the released values are nearly the true ones",
                 WeakProtection,
-                stacklevel=5,
+                stacklevel=4,
             )
+        return released
 
 
 def indicators(data: Microdata, column: str, complete: Flags) -> Floats:

@@ -111,7 +111,13 @@ class LatinHypercube(Method):
         )
         x = block.x
         n = len(x) if self.n is None else self.n
-        self.usable(columns, x, n)
+        if len(x) < 3 or n < len(columns) + 2:
+            raise InputError(
+                "latin_hypercube needs at least three complete records, and at least two more synthetic records than columns"
+            )
+        flat = [c for c, column in zip(columns, x.T, strict=True) if column.min() == column.max()]
+        if flat:
+            raise InputError(f"latin_hypercube: {format_columns(flat)} is constant. Leave it out.")
         values = self.values(block, n, ctx.rng)
         ctx.tick("ranking", 0.2)
         scores, gap, rounds = pair_scores(values, spearman(x), ctx)
@@ -128,16 +134,6 @@ class LatinHypercube(Method):
         start = unused_row_number(data)
         return data.with_table(pa.table({**table, ROW: np.arange(start, start + n)}))
 
-    def usable(self, columns: tuple[str, ...], x: Floats, n: int) -> None:
-        """Refuse too few records, and columns that do not vary."""
-        if len(x) < 3 or n < len(columns) + 2:
-            raise InputError(
-                "latin_hypercube needs at least three complete records, and at least two more synthetic records than columns"
-            )
-        flat = [c for c, column in zip(columns, x.T, strict=True) if column.min() == column.max()]
-        if flat:
-            raise InputError(f"latin_hypercube: {format_columns(flat)} is constant. Leave it out.")
-
     def values(self, block: Block, n: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
         """Return the sampled margins, ascending."""
         found = []
@@ -147,18 +143,12 @@ class LatinHypercube(Method):
             if self.margins == "empirical":
                 place = np.minimum((at * len(ascending)).astype(np.int64), len(ascending) - 1)
                 found.append(ascending[place])
-            else:
-                found.append(interpolate_quantiles(ascending, at, whole=column.whole))
+                continue
+            # On the straight lines between ordered values.
+            places = (np.arange(len(ascending)) + 0.5) / len(ascending)
+            between = np.interp(at, places, ascending)
+            found.append(np.floor(between + 0.5).astype(np.int64) if column.whole else between)
         return found
-
-
-def interpolate_quantiles(
-    ascending: npt.NDArray[Any], at: Floats, *, whole: bool
-) -> npt.NDArray[Any]:
-    """Return quantiles on the straight lines between ordered values, rounded for whole numbers."""
-    places = (np.arange(len(ascending)) + 0.5) / len(ascending)
-    found = np.interp(at, places, ascending)
-    return np.floor(found + 0.5).astype(np.int64) if whole else found
 
 
 def pair_scores(

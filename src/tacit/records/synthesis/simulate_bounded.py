@@ -119,8 +119,17 @@ class SimulateBounded(Method):
             mean, sd = predict_response(predictors, logs[:, j], drawn)
             old = x[chosen, j]
             low, high = np.sort([old * (1 - bounds), old * (1 + bounds)], axis=0)
-            new[chosen, j] = np.clip(self.amounts(mean, sd, low, high, ctx.rng), low, high)
-        check_bounds_kept(x, new, self.bound * (1 + self.spread))
+            if self.draw == "clip":
+                amounts = mean + sd * ctx.rng.standard_normal(len(mean))
+            else:
+                ends = signed_log(low), signed_log(high)
+                amounts = draw_truncated_normal(mean, sd, *ends, ctx.rng)
+            new[chosen, j] = np.clip(signed_exp(amounts), low, high)
+        widest = self.bound * (1 + self.spread)
+        if (np.abs(new - x) > widest * np.abs(x) + 1e-9 * np.abs(x)).any():
+            raise DisclosureRefused(
+                "simulate_bounded: an amount left its bounds; nothing was released"
+            )
         ctx.note(columns=list(self.columns), changed=int((new != x).any(axis=1).sum()))
         return data.replace(block.released(new, whole=self.whole))
 
@@ -148,14 +157,6 @@ class SimulateBounded(Method):
         rest = np.flatnonzero(~chosen)
         chosen[rng.choice(rest, min(round(self.decoys * n), len(rest)), replace=False)] = True
         return chosen
-
-    def amounts(
-        self, mean: Floats, sd: float, low: Floats, high: Floats, rng: np.random.Generator
-    ) -> Floats:
-        """Return new amounts of the selected records in one column."""
-        if self.draw == "clip":
-            return signed_exp(mean + sd * rng.standard_normal(len(mean)))
-        return signed_exp(draw_truncated_normal(mean, sd, signed_log(low), signed_log(high), rng))
 
 
 # -- on arrays ---------------------------------------------------------------------------------------
@@ -214,10 +215,3 @@ def draw_truncated_normal(
     return np.where(
         np.isfinite(found) & (pb > pa), np.clip(found, low, high), low + u * (high - low)
     )
-
-
-def check_bounds_kept(old: Floats, new: Floats, bound: float) -> None:
-    """Check that no amount moved farther than the widest bound, and that none changed its sign."""
-    slack = 1e-9 * np.abs(old)
-    if (np.abs(new - old) > bound * np.abs(old) + slack).any():
-        raise DisclosureRefused("simulate_bounded: an amount left its bounds; nothing was released")

@@ -10,18 +10,26 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pyarrow as pa
 
-from tacit.arrays import Ints
+from tacit.arrays import Floats
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.in_blocks import constant_in_households, units_in_memory
 from tacit.data.microdata import Microdata
 from tacit.data.roles import Column
-from tacit.data.values import unused_row_number
+from tacit.data.values import read_numeric_column, unused_row_number
 from tacit.data.where import columns_of as columns_of_rule
+from tacit.engine.arrow import set_columns
 from tacit.engine.base import ROW
-from tacit.errors import InputError, InvalidParameter, SdcWarning, WeakProtection
+from tacit.errors import (
+    DisclosureRefused,
+    InputError,
+    InvalidParameter,
+    SdcWarning,
+    WeakProtection,
+)
 from tacit.numerics.streams import generator_of, spawn_sequences
-from tacit.records.samples.weights.calibrate import claim_totals
+from tacit.records.samples.weights.calibrate import Calibrate, claim_totals
+from tacit.records.samples.weights.design import Design, copy_weights, recalculate
 from tacit.records.synthesis.sequential import rules, together
 from tacit.records.synthesis.sequential.margins import noise_of_margins
 from tacit.records.synthesis.sequential.parameters import COPY, JOINT, SynthesisParameters
@@ -41,7 +49,6 @@ from tacit.records.synthesis.sequential.variables import (
     read_public,
     read_variable,
 )
-from tacit.records.synthesis.sequential.weighing import check_old_weights, set_values, weigh
 from tacit.registry import register
 
 #: Share of values that came out as they were from which on a column is as good as given.
@@ -104,7 +111,7 @@ class Synthesise(SynthesisParameters):
         tables = []
         for state in copies:
             new = {c: variables[c].restore(state[c]) for c in replaced}
-            copy = set_values(table, new)
+            copy = set_columns(table, new)
             tables.append(weigh(self, data, table, copy, ctx))
         if self.rho is None:
             # Beside noisy margins it would be one more thing told of the original.
@@ -202,12 +209,13 @@ class Synthesise(SynthesisParameters):
             def tick(message: str, part: float | None) -> None:
                 ctx.tick(message, (done + (part or 0.0)) / self.copies)
 
-            def redraw_rows(state: State, rows: Ints) -> None:
-                chain.fill(state, chain.whole_homes(rows), rng, tick)
-
             if self.proper:
                 chain.fit(rng, tick, resample=True)
-            return again(chain.draw(rng, tick), redraw_rows, tick)
+            return again(
+                chain.draw(rng, tick),
+                lambda state, rows: chain.fill(state, chain.whole_homes(rows), rng, tick),
+                tick,
+            )
 
         if self.proper:
             yield from map(draw_copy, range(self.copies))
@@ -409,3 +417,77 @@ def usual_limits(values: Values) -> tuple[float | None, float | None]:
     numbers = values.numbers
     some = numbers is not None and len(numbers) > 0 and bool((numbers >= 0).all())
     return (0.0 if some else None), None
+
+
+# -- weights: computed again, copied, old or none, and raked to known totals ------------------------
+
+
+def plan_of_sample(spec: SynthesisParameters, data: Microdata) -> Design | None:
+    """Return the design: the one given, or strata where they are declared."""
+    if spec.design is not None or data.stratum is None:
+        return spec.design
+    return Design(kind="stratified", columns=(data.stratum,))
+
+
+def check_old_weights(spec: SynthesisParameters, data: Microdata) -> None:
+    """Refuse old weights that tell a size which was replaced; warn where nobody said what weights are made of."""
+    if data.weight is None:
+        return
+    design = plan_of_sample(spec, data)
+    if design is None:
+        if spec.weights in ("rcal", "cpp"):
+            warnings.warn(
+                "synthesise: weights stay as they are, since neither design nor a stratum says what they are made of. If a replaced column was used to draw or to weigh the sample, say so with design=.",
+                WeakProtection,
+                stacklevel=6,
+            )
+        return
+    touched = [c for c in design.columns if c in spec.replaced(data)]
+    if spec.weights == "oldw" and touched and not spec.allow_disclosure:
+        if design.is_size:
+            raise DisclosureRefused(
+                f"synthesise: the old weights tell the size that replaces column {touched[0]!r}: it is the total over n times the weight. Use weights='rcal', or give allow_disclosure=true."
+            )
+        warnings.warn(
+            f"synthesise: old weights may tell the {touched[0]!r} that was replaced; weights='rcal' computes them again",
+            WeakProtection,
+            stacklevel=6,
+        )
+
+
+def weigh(
+    spec: SynthesisParameters,
+    data: Microdata,
+    before: pa.Table,
+    after: pa.Table,
+    ctx: Context,
+) -> pa.Table:
+    """Return the records of one copy with the weights that fit them."""
+    name = data.weight
+    if name is None:
+        return after
+    if spec.weights == "unw":
+        ctx.note(weights="left out")
+        return after.drop_columns([name])
+    design = plan_of_sample(spec, data)
+    told = "as they were: no column of the design was replaced"
+    if (
+        design is not None
+        and spec.weights != "oldw"
+        and set(design.columns) & set(spec.replaced(data))
+    ):
+        old = read_numeric_column(data, name).values.astype(np.float64)
+        if spec.weights == "rcal":
+            new: Floats = recalculate(design, old, before, after)
+        else:
+            new = copy_weights(design, old, before, after, ctx.rng)
+        after = set_columns(after, {name: pa.array(new)})
+        told = f"{spec.weights}, {design.kind} by {', '.join(design.columns)}"
+    elif spec.weights == "oldw":
+        told = "as they were"
+    if spec.calibrate:
+        raked = Calibrate(margins=spec.calibrate).apply(data.with_table(after))
+        after = raked.to_arrow(with_row=True)
+        told += "; raked"
+    ctx.note(weights=told)
+    return after

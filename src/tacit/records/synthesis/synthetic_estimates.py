@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
@@ -18,7 +17,7 @@ from tacit.context import Context
 from tacit.data.copies import split_copies
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, weights_of
-from tacit.data.values import not_numeric
+from tacit.data.values import as_frame, not_numeric
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName, ColumnNames, Probability
 from tacit.plot.chart import Chart
@@ -125,9 +124,10 @@ class SyntheticEstimates(Measure):
         ctx.tick("estimating from the original", 0.1)
         truth = list(self.estimates(other.original, cuts))
         copies = [list(self.estimates(c, cuts)) for c in split_copies(data)]
-        way = self.synthesis or synthesis_of(data)
+        full = any(a.details.get("synthesis") == "full" for a in data.history)
+        way = self.synthesis or ("full" if full else "partial")
         ratio = len(data) / max(len(copies), 1) / max(len(other.original), 1)
-        rows = []
+        rows: list[dict[str, Any]] = []
         for j, (name, value, variance) in enumerate(truth):
             half = quantile_of(math.inf, self.level) * math.sqrt(variance)
             if len(copies) > 1:
@@ -135,9 +135,8 @@ class SyntheticEstimates(Measure):
                     [c[j][1] for c in copies], [c[j][2] for c in copies], synthesis=way, ratio=ratio
                 )
             else:
-                found = SyntheticEstimate(
-                    copies[0][j][1], copies[0][j][2], math.nan, copies[0][j][2], math.inf
-                )
+                _, q, v = copies[0][j]
+                found = SyntheticEstimate(q, v, math.nan, v, math.inf)
             ends = found.interval(self.level)
             rows.append({
                 "estimand": name, "original": value, "original from": value - half, "original to": value + half,
@@ -145,10 +144,7 @@ class SyntheticEstimates(Measure):
                 "overlap": overlap_intervals((value - half, value + half), ends),
                 "variance adjusted": found.adjusted,
             })  # fmt: skip
-        return self.result(rows, len(copies), way)
-
-    def result(self, rows: list[dict[str, Any]], m: int, way: str) -> Result:
-        """Put the result together."""
+        m = len(copies)
         overlaps = np.array([r["overlap"] for r in rows])
         known = overlaps[np.isfinite(overlaps)]
         mean, least = (float(known.mean()), float(known.min())) if len(known) else [math.nan] * 2
@@ -169,7 +165,7 @@ class SyntheticEstimates(Measure):
                 "variances adjusted": sum(r["variance adjusted"] for r in rows),
                 "copies": m,
             },
-            frame=nw.from_native(pa.Table.from_pylist(rows), eager_only=True),
+            frame=as_frame(pa.Table.from_pylist(rows)),
             explanation=said,
         )
 
@@ -261,12 +257,6 @@ def codes_of(data: Microdata, column: str | None) -> Ints | None:
     return None if column is None else data.codes(column).codes.astype(np.int64)
 
 
-def synthesis_of(data: Microdata) -> Literal["partial", "full"]:
-    """Return whether a step of the data's history replaced all columns."""
-    full = any(a.details.get("synthesis") == "full" for a in data.history)
-    return "full" if full else "partial"
-
-
 # -- combining rules -------------------------------------------------------------------------------
 
 
@@ -319,14 +309,7 @@ def combine_copies(
       may be negative; then v itself, times the ratio of synthetic to original records, stands for it (Reiter 2002),
       with the normal distribution.
 
-    Parameters
-    ----------
-    values, variances
-        q_i and v_i of each copy.
-    synthesis
-        Whether some columns were replaced, or all.
-    ratio
-        Records of a synthetic copy over records of the original, for a full synthesis with a negative T.
+    The ``ratio`` is that of the records of a synthetic copy to those of the original.
     """
     m = len(values)
     if m < 2 or len(variances) != m:

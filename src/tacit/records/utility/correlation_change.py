@@ -18,10 +18,10 @@ from tacit.errors import InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.heat import change_map
-from tacit.records.utility.matched import choose_shared_columns
+from tacit.records.utility.matched import LossMeasure, choose_shared_columns
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 from tacit.stats.ranks import pearson, spearman
 
 Correlation = Literal["spearman", "pearson"]
@@ -31,7 +31,7 @@ PRINTED = 12
 
 
 @register
-class CorrelationChange(Measure):
+class CorrelationChange(LossMeasure):
     """Change of the correlations between numeric columns, released minus original.
 
     Spearman's rank correlations and Pearson's correlations of all pairs of columns are computed in both
@@ -56,10 +56,6 @@ class CorrelationChange(Measure):
         description="which of the two correlations gives the value and the chart",
     )
 
-    family: ClassVar[str] = "utility"
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    compares: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
     number_fields = ("columns",)
 
@@ -74,16 +70,8 @@ class CorrelationChange(Measure):
         found = {}
         for name, function in (("spearman", spearman), ("pearson", pearson)):
             found[name] = (function(complete(before)), function(complete(after)))
-        return self.result(columns, found, same_values(columns, before, after))
-
-    def result(
-        self,
-        columns: tuple[str, ...],
-        found: Mapping[str, tuple[Floats, Floats]],
-        identical: tuple[str, ...],
-    ) -> CorrelationChangeResult:
-        """Put the result together."""
-        change = {name: after - before for name, (before, after) in found.items()}
+        identical = same_values(columns, before, after)
+        change = {name: new - old for name, (old, new) in found.items()}
         above = np.triu_indices(len(columns), 1)
         sizes = {name: np.abs(part[above]) for name, part in change.items()}
         if np.isnan(sizes[self.correlation]).all():
@@ -93,11 +81,8 @@ class CorrelationChange(Measure):
         numbers: dict[str, Any] = {}
         for name, size in sizes.items():
             known = size[~np.isnan(size)]
-            mean, top = (known.mean(), known.max()) if len(known) else (None, None)
-            for what, found_one in (("mean absolute change", mean), ("largest change", top)):
-                numbers[f"{what}, {name}"] = (
-                    "not defined" if found_one is None else float(found_one)
-                )
+            for what, of in (("mean absolute change", np.mean), ("largest change", np.max)):
+                numbers[f"{what}, {name}"] = float(of(known)) if len(known) else "not defined"
         numbers["columns with exactly the same values"] = f"{len(identical)} of {len(columns)}"
         return CorrelationChangeResult(
             kind=self.kind,

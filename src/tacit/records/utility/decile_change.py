@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -16,13 +16,15 @@ from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric, weights_of
 from tacit.data.values import as_frame, classes
-from tacit.errors import ColumnNotFound, InputError
+from tacit.errors import InputError
 from tacit.fields import ColumnName
+from tacit.io.frames import require_columns
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
+from tacit.records.utility.matched import LossMeasure
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 from tacit.stats.estimates import kernel_quantiles, reached_quantiles
 
 DECILES = np.arange(1, 10) / 10
@@ -33,7 +35,7 @@ UNKNOWN = (float("nan"), float("nan"))
 
 
 @register
-class DecileChange(Measure):
+class DecileChange(LossMeasure):
     """Change of the nine weighted deciles of numeric columns, cell by cell.
 
     For each cell of ``by`` the deciles of original and release are taken from the weighted empirical
@@ -66,10 +68,6 @@ class DecileChange(Measure):
 
     on_weight = "used"
     on_stratum = "by"
-    family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     number_fields = ("columns",)
     column_fields = ("columns", "by")
 
@@ -81,9 +79,7 @@ class DecileChange(Measure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> DecileChangeResult:
         original = other.original
-        gone = [c for c in self.columns_named() if c not in original.columns]
-        if gone:
-            raise ColumnNotFound(gone, list(original.columns), "the original")
+        require_columns(self.columns_named(), original.columns, "the original")
         columns = self.columns or tuple(
             c for c in shared_numeric(original, data) if c not in self.by
         )
@@ -92,7 +88,7 @@ class DecileChange(Measure):
         found = pairs(original, data, columns, self.kind)
         cells = classes(original, self.by)[0][found.old]
         weights = (weights_of(original) if self.weighted else np.ones(len(original)))[found.old]
-        rows: list[CellChange] = []
+        rows: list[dict[str, Any]] = []
         for j, c in enumerate(columns):
             ctx.tick("deciles", j / len(columns))
             x, y = found.before[found.old, j], found.after[found.new, j]
@@ -100,13 +96,9 @@ class DecileChange(Measure):
             rows += cell_changes(c, x[known], y[known], weights[known], cells[known], self.estimate)
         if not rows:
             raise InputError("decile_change: no record has a value in both files")
-        return self.result(rows, columns)
-
-    def result(self, rows: list[CellChange], columns: tuple[str, ...]) -> DecileChangeResult:
-        """Put the result together."""
-        largest = np.array([r.relative[0] for r in rows])
+        largest = np.array([r["relative_max"] for r in rows])
         known = largest[np.isfinite(largest)]
-        classes_of = np.searchsorted(self.sizes, [r.size for r in rows], side="right")
+        classes_of = np.searchsorted(self.sizes, [r["records"] for r in rows], side="right")
         names = size_names(self.sizes)
         table = {
             name: summary(largest[classes_of == i])
@@ -114,17 +106,6 @@ class DecileChange(Measure):
             if (classes_of == i).any()
         }
         value = float(known.mean()) if len(known) else float("nan")
-        frame = pa.table(
-            {
-                "column": [r.column for r in rows],
-                "cell": [r.cell for r in rows],
-                "records": [r.size for r in rows],
-                "relative_max": largest,
-                "relative_mean": np.array([r.relative[1] for r in rows]),
-                "absolute_max": np.array([r.absolute[0] for r in rows]),
-                "absolute_mean": np.array([r.absolute[1] for r in rows]),
-            }
-        )
         return DecileChangeResult(
             kind=self.kind,
             title=f"Change of deciles: {', '.join(columns)}",
@@ -135,21 +116,10 @@ class DecileChange(Measure):
                 "largest relative change": float(known.max()) if len(known) else None,
                 **{f"mean, cells of {name}": s["mean"] for name, s in table.items()},
             },
-            frame=as_frame(frame),
+            frame=as_frame(pa.Table.from_pylist(rows)),
             explanation="For each cell the nine deciles of the release are set against those of the original; 0.05 means that some decile of an average cell moved by 5 per cent. Small cells move most.",
             table=table,
         )
-
-
-@dataclass(frozen=True)
-class CellChange:
-    """Change of the deciles of one column in one cell: largest and mean, relative and absolute."""
-
-    column: str
-    cell: int
-    size: int
-    relative: tuple[float, float]
-    absolute: tuple[float, float]
 
 
 @dataclass(frozen=True, repr=False)
@@ -171,22 +141,21 @@ class DecileChangeResult(Result):
 
 def cell_changes(
     column: str, x: Floats, y: Floats, w: Floats, cells: Ints, estimate: str
-) -> list[CellChange]:
-    """Return the change of the deciles in each cell."""
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each cell: the largest and mean change of its deciles, relative and absolute."""
     quantiles = reached_quantiles if estimate == "empirical" else kernel_quantiles
     order = np.argsort(cells, kind="stable")
-    rows = []
     for at in np.split(order, np.flatnonzero(np.diff(cells[order])) + 1):
         if not len(at):
             continue
         before, after = quantiles(x[at], w[at], DECILES), quantiles(y[at], w[at], DECILES)
         absolute = np.abs(after - before)
         relative = absolute[before != 0] / np.abs(before[before != 0])
-        sizes = [
-            (float(v.max()), float(v.mean())) if len(v) else UNKNOWN for v in (relative, absolute)
-        ]
-        rows.append(CellChange(column, int(cells[at[0]]), len(at), *sizes))
-    return rows
+        row = {"column": column, "cell": int(cells[at[0]]), "records": len(at)}
+        for name, v in (("relative", relative), ("absolute", absolute)):
+            sizes = (float(v.max()), float(v.mean())) if len(v) else UNKNOWN
+            row |= dict(zip((f"{name}_max", f"{name}_mean"), sizes, strict=True))
+        yield row
 
 
 def summary(values: Floats) -> dict[str, float]:

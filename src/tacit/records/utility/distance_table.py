@@ -20,15 +20,16 @@ from tacit.fields import ColumnNames
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.utility.matched import (
+    LossMeasure,
     MatchedRecords,
     choose_compared_columns,
     match_complete_records,
 )
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 from tacit.stats.information import correlation, covariance
-from tacit.stats.projection import Components, principal
+from tacit.stats.projection import principal
 
 Object = Literal["data", "covariance", "correlation", "loadings", "communality", "coefficients"]
 Error = Literal["mse", "mae", "mv"]
@@ -57,7 +58,7 @@ ERRORS: Mapping[Error, str] = {
 
 
 @register
-class DistanceTable(Measure):
+class DistanceTable(LossMeasure):
     """Six objects, three errors: how far data, covariances and components of a masked file are off.
 
     For the data X, their covariance matrix V and correlation matrix R, the correlations RF of columns
@@ -90,10 +91,6 @@ class DistanceTable(Measure):
     value: Object = Field(default="correlation", description="the row that results are compared by")
     error: Error = Field(default="mae", description="the error that results are compared by")
 
-    family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> DistanceTableResult:
@@ -108,12 +105,8 @@ class DistanceTable(Measure):
             )
         refuse_constant(records)
         wanted = set(self.objects or SYMBOLS) | {self.value}
-        found = distances(records.x, records.y)
-        kept: dict[Object, Distances] = {k: d for k, d in found.items() if k in wanted}
-        return self.result(kept)
-
-    def result(self, found: Mapping[Object, Distances]) -> DistanceTableResult:
-        """Put the result together."""
+        every = distances(records.x, records.y)
+        found: dict[Object, Distances] = {k: d for k, d in every.items() if k in wanted}
         rows: dict[str, Any] = {
             "object": [SYMBOLS[k] for k in found],
             "name": [WORDS[k] for k in found],
@@ -135,7 +128,7 @@ class DistanceTable(Measure):
                 "correlations, RF correlations of columns with principal components, C communalities, F factor score "
                 "coefficients."
             ),
-            distances=dict(found),
+            distances=found,
         )
 
 
@@ -198,14 +191,9 @@ def distances(x: Floats, y: Floats) -> dict[Object, Distances]:
         "covariance": errors(v[0][within], v[1][within]),
         "correlation": errors(r[0][above], r[1][above]),
         "loadings": errors(old.loadings, new.loadings, weight),
-        "communality": errors(communality(old), communality(new)),
+        "communality": errors(old.loadings[:, 0] ** 2, new.loadings[:, 0] ** 2),
         "coefficients": errors(old.vectors, new.vectors, weight),
     }
-
-
-def communality(components: Components) -> Floats:
-    """Return the share of each column that the first component explains."""
-    return np.asarray(components.loadings[:, 0] ** 2)
 
 
 def errors(old: Floats, new: Floats, weight: Floats | None = None) -> Distances:

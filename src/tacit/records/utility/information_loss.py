@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -21,10 +21,16 @@ from tacit.fields import ColumnName, ColumnNames, NaturalInt
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.plot.paired import densities, ellipses, scatter
-from tacit.records.utility.matched import Missing, choose_compared_columns, match_complete_records
+from tacit.records.utility.matched import (
+    LossMeasure,
+    MatchedRecords,
+    Missing,
+    choose_compared_columns,
+    match_complete_records,
+)
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 from tacit.stats.information import MEASURES, Amount, Matched
 from tacit.stats.robust import mad
 
@@ -65,42 +71,14 @@ WORDS: Mapping[str, str] = {
 #: Measures that readers know by their letters.
 LETTERS = ("il1", "il2", "il3", "il4", "il5", "il", "pil")
 
-Name = Literal[
-    "il1",
-    "il1_sum",
-    "il1_relative",
-    "sse_percent",
-    "amean",
-    "amedian",
-    "aonestep",
-    "devvar",
-    "amad",
-    "acov",
-    "acor",
-    "acors",
-    "adlm",
-    "apcaload",
-    "apppcaload",
-    "eigenvalues",
-    "robust_eigenvalues",
-    "atotals",
-    "pmtotals",
-    "il2",
-    "il3",
-    "il4",
-    "il5",
-    "il",
-    "pil_means",
-    "pil_quantiles",
-    "pil_variances",
-    "pil_covariances",
-    "pil_correlations",
-    "pil",
-]
+if TYPE_CHECKING:
+    Name = str
+else:
+    Name = Literal[tuple(WORDS)]
 
 
 @register
-class InformationLoss(Measure):
+class InformationLoss(LossMeasure):
     """How far masked numbers, and statistics of them, are from the original ones.
 
     IL1 of a record is the mean over the p columns of abs(x - x') / (sqrt(2) S_j), S_j the standard
@@ -149,10 +127,6 @@ class InformationLoss(Measure):
     )
 
     on_weight = "used"
-    family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     random = True
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
 
@@ -195,7 +169,7 @@ class InformationLoss(Measure):
             ctx.tick(f"information loss: {name}", i / len(self.wanted()))
             amounts[name] = MEASURES[name](matched)
         errors = self.standard_errors(matched, ctx)
-        return self.result(matched, columns, amounts, errors, records.skipped, records.dropped)
+        return self.result(matched, records, amounts, errors)
 
     def standard_errors(self, m: Matched, ctx: Context) -> Mapping[str, float]:
         """Return delete-a-group jackknife standard errors of the measures."""
@@ -218,11 +192,9 @@ class InformationLoss(Measure):
     def result(
         self,
         m: Matched,
-        columns: tuple[str, ...],
+        records: MatchedRecords,
         amounts: Mapping[str, Amount],
         errors: Mapping[str, float],
-        skipped: int,
-        dropped: int,
     ) -> InformationLossResult:
         """Put the result together."""
         table = {
@@ -242,11 +214,11 @@ class InformationLoss(Measure):
             numbers={
                 **values,
                 "records compared": len(m.x),
-                "records with missing values": skipped,
-                "records dropped": dropped,
+                "records with missing values": records.skipped,
+                "records dropped": records.dropped,
             },
             labels={n: f"{n.upper()}: {w}" if n in LETTERS else w for n, w in WORDS.items()},
-            frame=as_frame(by_column(m, columns)),
+            frame=as_frame(by_column(m, records.columns)),
             explanation=(
                 "IL1 is the mean distance of a masked value from its original, in standard deviations of the column "
                 "times the square root of 2; 0 means unchanged. The other measures compare statistics."
@@ -255,7 +227,7 @@ class InformationLoss(Measure):
             table=as_frame(table),
             values=values,
             standard_errors=dict(errors),
-            columns=columns,
+            columns=records.columns,
             records=m,
         )
 
@@ -286,19 +258,11 @@ def by_column(m: Matched, columns: tuple[str, ...]) -> dict[str, Any]:
 
 @dataclass(frozen=True, repr=False)
 class InformationLossResult(Result):
-    """Information loss.
+    """Information loss, by column in ``frame``: statistics of both files."""
 
-    Attributes
-    ----------
-    table
-        One row per measure: value, entries left out, meaning, and a standard error when asked for.
-    frame
-        One row per column: statistics of both files.
-    values, standard_errors
-        The measures by name.
-    """
-
+    #: One row per measure: value, entries left out, meaning, and a standard error when asked for.
     table: nw.DataFrame[Any] | None = None
+    #: The measures by name, and their standard errors.
     values: Mapping[str, float] = field(default_factory=dict)
     standard_errors: Mapping[str, float] = field(default_factory=dict)
     columns: tuple[str, ...] = ()

@@ -16,25 +16,26 @@ from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
 from tacit.data.values import as_frame
-from tacit.errors import ColumnNotFound, InputError
+from tacit.errors import InputError
 from tacit.fields import ColumnName, ColumnNames
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.utility.matched import CommonCodes as Cells
 from tacit.records.utility.matched import (
+    LossMeasure,
+    choose_describing_columns,
     common_codes,
-    describing_columns,
     is_numeric,
     numbers_of_both,
 )
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 from tacit.stats.estimates import weighted_quantiles
 
 
 @register
-class KullbackLeibler(Measure):
+class KullbackLeibler(LossMeasure):
     """Bits by which the distribution of masked columns misleads about the original one.
 
     With p the shares of the original in the cells of a table and q those of the masked file,
@@ -67,15 +68,13 @@ class KullbackLeibler(Measure):
     bins: int = Field(default=10, ge=2, le=1000, description="cells of a column of numbers")
 
     on_weight = "used"
-    family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["sex", "income"], "bins": 3}
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> KullbackLeiblerResult:
         original = other.original
-        columns = self.compared(original, data)
+        columns = choose_describing_columns(original, data, self.columns, ())
+        if len(columns) < self.order:
+            raise InputError(f"kullback_leibler needs at least {self.order} columns.")
         if not len(original) or not len(data):
             raise InputError("kullback_leibler needs records in both files.")
         weights = (weights_of(original), weights_of(data))
@@ -85,37 +84,6 @@ class KullbackLeibler(Measure):
         for i, table in enumerate(tables):
             ctx.tick(f"divergence of {', '.join(table)}", i / len(tables))
             found[" x ".join(table)] = divergence([cells[c] for c in table], weights)
-        return self.result(found)
-
-    def compared(self, original: Microdata, released: Microdata) -> tuple[str, ...]:
-        """Return the columns compared."""
-        columns = self.columns or describing_columns(original, released)
-        absent = [c for c in columns if c not in original.columns or c not in released.columns]
-        if absent:
-            raise ColumnNotFound(absent, list(released.columns), "original and release")
-        if len(columns) < self.order:
-            raise InputError(f"kullback_leibler needs at least {self.order} columns.")
-        return columns
-
-    def cells(
-        self, original: Microdata, released: Microdata, column: str, weights: Floats
-    ) -> Cells:
-        """Return the cell of every record of both files; a missing value has its own."""
-        number = is_numeric(original, column) and is_numeric(released, column)
-        if not number or column in self.categorical:
-            return common_codes(original, released, column)
-        old, new = numbers_of_both(original, released, column)
-        known = np.isfinite(old) & (weights > 0)
-        if not known.any():
-            raise InputError(f"kullback_leibler: {column!r} has no known value in the original.")
-        shares = np.arange(1, self.bins) / self.bins
-        edges = np.unique(weighted_quantiles(old[known], weights[known], shares))
-        top = len(edges) + 1
-        cut = [np.where(np.isnan(v), top, np.searchsorted(edges, v, "right")) for v in (old, new)]
-        return Cells(cut[0].astype(np.int64), cut[1].astype(np.int64), top + 1)
-
-    def result(self, found: Mapping[str, Divergence]) -> KullbackLeiblerResult:
-        """Put the result together."""
         values = {name: d.bits for name, d in found.items()}
         worst = max(values, key=lambda name: values[name])
         rows = {
@@ -145,6 +113,22 @@ class KullbackLeibler(Measure):
             ),
             divergences=dict(found),
         )
+
+    def cells(
+        self, original: Microdata, released: Microdata, column: str, weights: Floats
+    ) -> Cells:
+        """Return the cell of every record of both files; a missing value has its own."""
+        if column in self.categorical or not is_numeric(column, original, released):
+            return common_codes(original, released, column)
+        old, new = numbers_of_both(original, released, column)
+        known = np.isfinite(old) & (weights > 0)
+        if not known.any():
+            raise InputError(f"kullback_leibler: {column!r} has no known value in the original.")
+        shares = np.arange(1, self.bins) / self.bins
+        edges = np.unique(weighted_quantiles(old[known], weights[known], shares))
+        top = len(edges) + 1
+        cut = [np.where(np.isnan(v), top, np.searchsorted(edges, v, "right")) for v in (old, new)]
+        return Cells(cut[0].astype(np.int64), cut[1].astype(np.int64), top + 1)
 
 
 @dataclass(frozen=True)
@@ -186,8 +170,8 @@ def divergence(cells: Sequence[Cells], weights: tuple[Floats, Floats]) -> Diverg
         np.bincount(part, weights=w * len(w) / w.sum(), minlength=len(used)).astype(np.float64)
         for part, w in zip((at[:n], at[n:]), weights, strict=True)
     ]
-    p, q = (shares(c, 0.0) for c in counts)
-    smooth_p, smooth_q = (shares(c, 0.5) for c in counts)
+    p, q = (c / c.sum() for c in counts)
+    smooth_p, smooth_q = ((c + 0.5) / (c + 0.5).sum() for c in counts)
     bits = float((smooth_p * np.log2(smooth_p / smooth_q)).sum())
     return Divergence(
         bits=max(bits, 0.0),
@@ -195,9 +179,3 @@ def divergence(cells: Sequence[Cells], weights: tuple[Floats, Floats]) -> Diverg
         variation=float(np.abs(p - q).sum() / 2),
         cells=len(used),
     )
-
-
-def shares(counts: Floats, added: float) -> Floats:
-    """Return shares after adding something to every cell."""
-    raised = counts + added
-    return np.asarray(raised / raised.sum())

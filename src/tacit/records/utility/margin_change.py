@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
 from tacit.arrays import Floats, Ints
@@ -20,16 +19,17 @@ from tacit.data.values import as_frame
 from tacit.fields import ColumnNames, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.heat import change_map
+from tacit.records.utility.matched import LossMeasure
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 
 #: Margins of three columns at most; beyond, some are drawn.
 MOST = 2_000
 
 
 @register
-class MarginChange(Measure):
+class MarginChange(LossMeasure):
     """Mean total variation distance between the margins of original and release, up to three columns at once.
 
     For every column, pair and triple of columns the distributions p of the original and q of the release are compared by
@@ -53,10 +53,6 @@ class MarginChange(Measure):
     bins: PositiveInt = Field(default=5, ge=2, description="cells of a column of numbers")
 
     on_weight = "used"
-    family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["sex", "age", "income"]}
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> MarginChangeResult:
@@ -77,7 +73,40 @@ class MarginChange(Measure):
                 if i % 50 == 0:
                     ctx.tick(f"margins of {size}", i / len(margins))
                 rows.append((size, margin, distance(cells, shares, margin)))
-        return result_of(self.kind, files, rows, ways)
+        names = files.columns
+        means = {
+            size: float(np.mean([d for s, _, d in rows if s == size]))
+            for size in range(1, ways + 1)
+        }
+        worst = max((r for r in rows if r[0] == ways), key=lambda r: r[2])
+        pairs = np.zeros((len(names), len(names)))
+        for size, margin, d in rows:
+            if size == 1:
+                pairs[margin[0], margin[0]] = d
+            elif size == 2:
+                pairs[margin[0], margin[1]] = pairs[margin[1], margin[0]] = d
+        words = {1: "one column", 2: "two columns", 3: "three columns"}
+        frame = as_frame(
+            {
+                "columns": [", ".join(names[j] for j in m) for _, m, _ in rows],
+                "number": [s for s, _, _ in rows],
+                "distance": [d for _, _, d in rows],
+            }
+        )
+        return MarginChangeResult(
+            kind=self.kind,
+            title="Distance of margins",
+            value=means[ways],
+            numbers={
+                **{f"mean over margins of {words[s]}": v for s, v in means.items()},
+                f"largest, {', '.join(names[j] for j in worst[1])}": worst[2],
+                "margins compared": len(rows),
+            },
+            frame=frame,
+            explanation="Half the sum of the differences between the shares of original and release in all cells of a margin: the share of records that would have to move for the two to agree.",
+            names=names,
+            pairs=tuple(tuple(row) for row in pairs.tolist()),
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -135,42 +164,3 @@ def distance(
         ids = ids.ravel()
     signed = np.concatenate([shares[0], -shares[1]])
     return float(np.abs(np.bincount(ids, weights=signed)).sum() / 2)
-
-
-def result_of(
-    kind: str, files: Files, rows: list[tuple[int, tuple[int, ...], float]], ways: int
-) -> MarginChangeResult:
-    """Put the result together."""
-    names = files.columns
-    means = {
-        size: float(np.mean([d for s, _, d in rows if s == size])) for size in range(1, ways + 1)
-    }
-    worst = max((r for r in rows if r[0] == ways), key=lambda r: r[2])
-    pairs = np.zeros((len(names), len(names)))
-    for size, margin, d in rows:
-        if size == 1:
-            pairs[margin[0], margin[0]] = d
-        elif size == 2:
-            pairs[margin[0], margin[1]] = pairs[margin[1], margin[0]] = d
-    words = {1: "one column", 2: "two columns", 3: "three columns"}
-    frame = pa.table(
-        {
-            "columns": [", ".join(names[j] for j in m) for _, m, _ in rows],
-            "number": [s for s, _, _ in rows],
-            "distance": [d for _, _, d in rows],
-        }
-    )
-    return MarginChangeResult(
-        kind=kind,
-        title="Distance of margins",
-        value=means[ways],
-        numbers={
-            **{f"mean over margins of {words[s]}": v for s, v in means.items()},
-            f"largest, {', '.join(names[j] for j in worst[1])}": worst[2],
-            "margins compared": len(rows),
-        },
-        frame=as_frame(frame),
-        explanation="Half the sum of the differences between the shares of original and release in all cells of a margin: the share of records that would have to move for the two to agree.",
-        names=names,
-        pairs=tuple(tuple(row) for row in pairs.tolist()),
-    )

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Flags, Floats, Ints
 from tacit.data.block import format_columns, shared_maskable
 from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, pairs, shared_numeric, weights_of
 from tacit.data.values import not_numeric
 from tacit.errors import ColumnNotFound, InputError
+from tacit.io.frames import require_columns
+from tacit.spec import Measure
 
 Missing = Literal["skip", "refuse"]
+#: Name of the group of everybody.
+ALL = "all"
+
+
+class LossMeasure(Measure):
+    """A measure of what the release has lost of the original: the lower the better."""
+
+    family: ClassVar[str] = "utility"
+    compares: ClassVar[bool] = True
+    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
 
 
 @dataclass(frozen=True)
@@ -45,9 +59,7 @@ def choose_compared_columns(
         if not found:
             raise InputError(f"{kind} needs a numeric column that is in original and release.")
         return found
-    absent = [c for c in columns if c not in original.columns]
-    if absent:
-        raise ColumnNotFound(absent, list(original.columns), "the original data")
+    require_columns(columns, original.columns, "the original data")
     faults = [*not_numeric(original, columns, kind), *not_numeric(released, columns, kind)]
     if faults:
         raise faults[0]
@@ -58,17 +70,26 @@ def choose_shared_columns(
     original: Microdata, released: Microdata, columns: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the numeric columns that a measure names, or else all that both files share."""
-    shared = shared_numeric(original, released)
-    absent = [c for c in columns if c not in shared]
-    if absent:
-        raise ColumnNotFound(absent, shared, "the numeric columns of original and release")
+    shared = shared_numeric(original, released, columns)
     return tuple(columns) or tuple(shared)
 
 
-def describing_columns(original: Microdata, released: Microdata) -> tuple[str, ...]:
-    """Return the columns of both files but identifiers, weight, household and stratum."""
-    apart = {*original.identifiers, original.weight, original.household, original.stratum}
-    return tuple(c for c in original.columns if c not in apart and c in released.columns)
+def choose_describing_columns(
+    original: Microdata,
+    released: Microdata,
+    columns: Sequence[str] | None,
+    categorical: Sequence[str],
+) -> tuple[str, ...]:
+    """Return the columns that a measure names, or all of both files but identifiers, weight, household and stratum."""
+    both = [c for c in original.columns if c in released.columns]
+    if not columns:
+        apart = {*original.identifiers, original.weight, original.household, original.stratum}
+        columns = [c for c in both if c not in apart]
+    absent = [c for c in columns if c not in both]
+    absent += [c for c in categorical if c not in original.columns]
+    if absent:
+        raise ColumnNotFound(absent, list(released.columns), "original and release")
+    return tuple(columns)
 
 
 def numbers_of_both(original: Microdata, released: Microdata, column: str) -> list[Floats]:
@@ -117,6 +138,7 @@ class CommonCodes:
     old: Ints
     new: Ints
     size: int
+    labels: Sequence[str] = ()
 
 
 def common_codes(original: Microdata, released: Microdata, column: str) -> CommonCodes:
@@ -128,9 +150,23 @@ def common_codes(original: Microdata, released: Microdata, column: str) -> Commo
         np.array([*(labels[t] for t in text), len(labels)], dtype=np.int64)[side.codes]
         for side, text in zip(sides, texts, strict=True)
     )
-    return CommonCodes(old, new, len(labels) + 1)
+    return CommonCodes(old, new, len(labels) + 1, list(labels))
 
 
-def is_numeric(data: Microdata, column: str) -> bool:
-    """Return True for a column of numbers."""
-    return bool(data.frame.collect_schema()[column].is_numeric())
+def is_numeric(column: str, *files: Microdata) -> bool:
+    """Return True for a column that holds numbers in all files."""
+    return all(data.frame.collect_schema()[column].is_numeric() for data in files)
+
+
+def classes_of_both(codes: CommonCodes) -> Iterator[tuple[str, Flags, Flags]]:
+    """Yield the classes of a column that occur: name, and who is in it in either file."""
+    for code, name in enumerate([*codes.labels, "missing"]):
+        old, new = codes.old == code, codes.new == code
+        if old.any() or new.any():
+            yield name, old, new
+
+
+def mean_of(values: Iterable[float]) -> float:
+    """Return the mean of the finite ones."""
+    known = [v for v in values if math.isfinite(v)]
+    return float(np.mean(known)) if known else math.nan

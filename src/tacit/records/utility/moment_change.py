@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs
@@ -18,15 +17,15 @@ from tacit.errors import InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars, before_after
-from tacit.records.utility.matched import choose_shared_columns
+from tacit.records.utility.matched import LossMeasure, choose_shared_columns
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 from tacit.stats.moments import Decomposition, decompose, kurtosis, skewness
 
 
 @register
-class MomentChange(Measure):
+class MomentChange(LossMeasure):
     """How much masking changed means, variances, covariances, skewness and kurtosis.
 
     The value is the mean absolute change of the covariance matrix, each entry in units of the two original
@@ -51,10 +50,6 @@ class MomentChange(Measure):
         description="the columns compared; by default all numeric ones of original and release",
     )
 
-    family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     number_fields = ("columns",)
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> MomentChangeResult:
@@ -67,14 +62,12 @@ class MomentChange(Measure):
         if known.sum() < 2:
             raise InputError("moment_change needs at least two records complete in both files")
         ctx.tick("moments", 0.5)
-        return self.result(columns, before[known], after[known])
-
-    def result(self, columns: tuple[str, ...], x0: Floats, x1: Floats) -> MomentChangeResult:
-        """Put the result together."""
+        x0, x1 = before[known], after[known]
         parts = decompose(x0, x1)
-        change = covariance_change(parts)
-        lower = np.tril_indices(len(columns))
-        value = float(np.abs(change[lower]).mean())
+        spread = np.sqrt(np.diag(parts.original))
+        scale = np.where(spread > 0, spread, 1.0)
+        change = (parts.released - parts.original) / np.outer(scale, scale)
+        value = float(np.abs(change[np.tril_indices(len(columns))]).mean())
         table: dict[str, Any] = {
             "column": list(columns),
             "mean_before": x0.mean(axis=0),
@@ -88,8 +81,7 @@ class MomentChange(Measure):
             "kurtosis_before": kurtosis(x0),
             "kurtosis_after": kurtosis(x1),
         }
-        spread = np.sqrt(np.diag(parts.original))
-        shift = np.abs(x1.mean(axis=0) - x0.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        shift = np.abs(x1.mean(axis=0) - x0.mean(axis=0)) / scale
         total = float(np.diag(parts.original).sum())
         numbers: dict[str, Any] = {
             "mean change of the covariance matrix": value,
@@ -146,13 +138,6 @@ class MomentChangeResult(Result):
             kept = [i for i in items if np.isfinite(i[1]) and np.isfinite(i[2])]
             if kept:
                 yield before_after(kept, title=f"{name.capitalize()} of each column", y=name)
-
-
-def covariance_change(parts: Decomposition) -> Floats:
-    """Return Cov(released) - Cov(original) in units of the original standard deviations."""
-    sd = np.sqrt(np.diag(parts.original))
-    scale = np.where(sd > 0, sd, 1.0)
-    return np.asarray((parts.released - parts.original) / np.outer(scale, scale))
 
 
 def ratio(after: float, before: float) -> float:

@@ -17,19 +17,20 @@ from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.values import as_frame
-from tacit.errors import Approximate, ColumnNotFound, InputError
+from tacit.errors import Approximate, InputError
 from tacit.fields import ColumnName, ColumnNames, NaturalInt, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.lines import histogram
 from tacit.records.utility.matched import (
+    LossMeasure,
+    choose_describing_columns,
     common_codes,
-    describing_columns,
     is_numeric,
     numbers_of_both,
 )
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 from tacit.stats.designs import dummies
 from tacit.stats.propensity import (
     FOLDS,
@@ -53,7 +54,7 @@ BINS = 20
 
 
 @register
-class Propensity(Measure):
+class Propensity(LossMeasure):
     """Squared distance of propensity scores from a coin's: 0 when the files cannot be told apart.
 
     Original (r = 1) and masked records (r = 0) are pooled, the chance e = P(r = 1 | x) is modelled, and
@@ -110,16 +111,14 @@ class Propensity(Measure):
         default=1_000_000, description="records of each file used at most, drawn at random above"
     )
 
-    family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     random = True
     example: ClassVar[Mapping[str, Any]] = {"columns": ["sex", "income"], "degree": 1}
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> PropensityResult:
         original = other.original
-        columns = self.seen(original, data)
+        columns = choose_describing_columns(original, data, self.columns, self.categorical)
+        if not columns:
+            raise InputError("propensity needs a column that is in original and release.")
         ctx.tick("reading both files")
         pool = self.pool(original, data, columns, ctx.rng)
         score = self.scorer(pool, ctx)
@@ -130,18 +129,56 @@ class Propensity(Measure):
         null = permute_labels(score, pool.r, n, ctx.rng, ctx.tick)
         few = pool.some(ALONE, ctx.rng)
         alone = {c: self.alone(few, j) for j, c in enumerate(columns)}
-        return self.result(pool, found, null, alone)
-
-    def seen(self, original: Microdata, released: Microdata) -> tuple[str, ...]:
-        """Return the columns that the model sees."""
-        columns = self.columns or describing_columns(original, released)
-        absent = [c for c in (*columns, *self.categorical) if c not in original.columns]
-        absent += [c for c in columns if c not in released.columns]
-        if absent:
-            raise ColumnNotFound(absent, list(released.columns), "original and release")
-        if not columns:
-            raise InputError("propensity needs a column that is in original and release.")
-        return columns
+        c, n = pool.share, len(pool.r)
+        u = found.squared(c)
+        mean, sd, p = null_of(u, null, c, found.terms)
+        ratio = u / mean if mean > 0 else math.nan
+        z = (u - mean) / sd if sd > 0 else math.nan
+        unequal = pool.sizes[0] != pool.sizes[1]
+        numbers: dict[str, Any] = {
+            "pMSE": u / n,
+            "U": u,
+            "largest possible U": n * c * (1 - c),
+            "U if files were alike": mean,
+            "ratio to that": ratio,
+            "z": z,
+            "p-value": p,
+            "share of original records, c": c,
+            "records used": n,
+        }
+        if self.model == "logistic":
+            numbers |= {"terms": found.terms, "degree": found.degree, "separated": found.separated}
+        if len(null):
+            numbers["label exchanges"] = len(null)
+        rows = {
+            "column": list(alone),
+            "u": [a[0] for a in alone.values()],
+            "ratio": [a[0] / a[1] if a[1] > 0 else math.nan for a in alone.values()],
+        }
+        cell = np.clip((found.score * BINS).astype(np.int64), 0, BINS - 1)
+        return PropensityResult(
+            kind=self.kind,
+            title=f"Propensity scores ({self.model})",
+            value=u / n,
+            numbers=numbers,
+            frame=as_frame(rows),
+            explanation=explain_propensity(unequal=unequal, found=found, drawn=sum(pool.sizes) > n),
+            u=u,
+            pmse=u / n,
+            null_mean=mean,
+            null_sd=sd,
+            ratio=ratio,
+            z=z,
+            p_value=p,
+            share=c,
+            terms=found.terms,
+            degree=found.degree,
+            separated=found.separated,
+            null=null,
+            histogram=np.stack(
+                [np.bincount(cell[pool.r == r], minlength=BINS) for r in (1.0, 0.0)]
+            ),
+        )
 
     def pool(
         self,
@@ -165,7 +202,9 @@ class Propensity(Measure):
             )
         most = min(CELLS // max(len(groups), 1), int(WORK / max(terms, 1) ** 2)) // 2
         most = max(min(most, self.max_records), 2)
-        at = draw_records(sizes, most, rng)
+        first = draw_positions(sizes[0], most, rng)
+        # The same of both where the files are of one length.
+        at = first, first if sizes[0] == sizes[1] else draw_positions(sizes[1], most, rng)
         x = np.column_stack([b.columns(at) for b in blocks])
         if not np.ptp(x, axis=0).any():
             raise InputError(
@@ -177,8 +216,7 @@ class Propensity(Measure):
 
     def block(self, original: Microdata, released: Microdata, column: str) -> Numeric | Categories:
         """Return a column of both files."""
-        number = is_numeric(original, column) and is_numeric(released, column)
-        if number and column not in self.categorical:
+        if column not in self.categorical and is_numeric(column, original, released):
             old, new = numbers_of_both(original, released, column)
             if np.isinf(old).any() or np.isinf(new).any():
                 raise InputError(f"propensity: {column!r} holds infinite numbers. Leave it out.")
@@ -206,83 +244,14 @@ class Propensity(Measure):
         c = pool.share
         return found.squared(c), c * (1 - c) * found.terms
 
-    def result(
-        self,
-        pool: Pool,
-        found: Scores,
-        null: Floats,
-        alone: Mapping[str, tuple[float, float]],
-    ) -> PropensityResult:
-        """Put the result together."""
-        c, n = pool.share, len(pool.r)
-        u = found.squared(c)
-        mean, sd, p = null_of(u, null, c, found.terms)
-        ratio = u / mean if mean > 0 else math.nan
-        z = (u - mean) / sd if sd > 0 else math.nan
-        unequal = pool.sizes[0] != pool.sizes[1]
-        numbers: dict[str, Any] = {
-            "pMSE": u / n,
-            "U": u,
-            "largest possible U": n * c * (1 - c),
-            "U if files were alike": mean,
-            "ratio to that": ratio,
-            "z": z,
-            "p-value": p,
-            "share of original records, c": c,
-            "records used": n,
-        }
-        if self.model == "logistic":
-            numbers |= {"terms": found.terms, "degree": found.degree, "separated": found.separated}
-        if len(null):
-            numbers["label exchanges"] = len(null)
-        rows = {
-            "column": list(alone),
-            "u": [a[0] for a in alone.values()],
-            "ratio": [a[0] / a[1] if a[1] > 0 else math.nan for a in alone.values()],
-        }
-        return PropensityResult(
-            kind=self.kind,
-            title=f"Propensity scores ({self.model})",
-            value=u / n,
-            numbers=numbers,
-            frame=as_frame(rows),
-            explanation=explain_propensity(unequal=unequal, found=found, drawn=sum(pool.sizes) > n),
-            u=u,
-            pmse=u / n,
-            null_mean=mean,
-            null_sd=sd,
-            ratio=ratio,
-            z=z,
-            p_value=p,
-            share=c,
-            terms=found.terms,
-            degree=found.degree,
-            separated=found.separated,
-            null=null,
-            histogram=count_scores(found.score, pool.r),
-        )
-
 
 @dataclass(frozen=True, repr=False)
 class PropensityResult(Result):
-    """Propensity score utility.
-
-    Attributes
-    ----------
-    u, pmse
-        Sum and mean of the squared distances from c.
-    null_mean, null_sd, ratio, z, p_value
-        U when the files are alike: mean and standard deviation, U over the mean, and how far U is out.
-    share
-        c, the share of original records.
-    null
-        U under random exchanges of the labels, when there were any.
-    histogram
-        Records of each file by score, in bins of equal width.
-    """
+    """Propensity score utility: sum and mean of the squared distances from c, the ``share`` of original records."""
 
     u: float = math.nan
     pmse: float = math.nan
+    #: U when the files are alike: mean and standard deviation, U over the mean, and how far U is out.
     null_mean: float = math.nan
     null_sd: float = math.nan
     ratio: float = math.nan
@@ -292,7 +261,9 @@ class PropensityResult(Result):
     terms: int = 0
     degree: int = 0
     separated: bool = False
+    #: U under random exchanges of the labels, when there were any.
     null: Floats = field(default_factory=lambda: np.empty(0))
+    #: Records of each file by score, in bins of equal width.
     histogram: Ints = field(default_factory=lambda: np.zeros((2, BINS), dtype=np.int64))
 
     def plot(self) -> Chart:
@@ -324,12 +295,6 @@ def null_of(u: float, null: Floats, c: float, terms: int) -> tuple[float, float,
         return math.nan, math.nan, math.nan
     scale = c * (1 - c)
     return scale * terms, scale * math.sqrt(2 * terms), float(chi2.sf(u / scale, terms))
-
-
-def count_scores(score: Floats, r: Floats) -> Ints:
-    """Return the number of records of each file by score."""
-    cell = np.clip((score * BINS).astype(np.int64), 0, BINS - 1)
-    return np.stack([np.bincount(cell[r == side], minlength=BINS) for side in (1.0, 0.0)])
 
 
 def explain_propensity(*, unequal: bool, found: Scores, drawn: bool) -> str:
@@ -435,12 +400,6 @@ class Categories:
     def columns(self, at: At) -> Floats:
         """Return the dummies of some records."""
         return dummies(np.concatenate([self.old[at[0]], self.new[at[1]]]), self.size)
-
-
-def draw_records(sizes: tuple[int, int], most: int, rng: np.random.Generator) -> At:
-    """Return the records used of each file; the same of both where the files are of one length."""
-    first = draw_positions(sizes[0], most, rng)
-    return first, first if sizes[0] == sizes[1] else draw_positions(sizes[1], most, rng)
 
 
 def draw_positions(n: int, most: int, rng: np.random.Generator) -> Ints:

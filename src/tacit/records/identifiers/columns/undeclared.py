@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
 from tacit.engine.relational import fetch_distinct
-from tacit.records.identifiers.columns.safe_harbor import Finding, SafeHarbor
-from tacit.records.identifiers.columns.safe_harbor_rules import name_words
+from tacit.records.identifiers.columns.safe_harbor import Finding, SafeHarbor, name_words
 
 #: Letters of the Safe Harbor list that name or reach one person.
 PERSON = frozenset("ADEFGHIJKLMNOP")
@@ -225,15 +224,12 @@ def are_names(values: pa.Array) -> bool:
     for text in some.to_pylist():
         words = [w.lower() for w in WORD.findall(text)]
         ends = {(words[0], words[-1]), (words[-1], words[0])} if 2 <= len(words) <= 4 else set()
+        # A letter with a full stop after it, as in J. Smith, is an initial: plain letters are codes as well.
+        initials = {w for w in words if len(w) == 1 and f"{w}." in text.lower()}
         hits += any(
-            (given in first or is_initial(given, text)) and family in last for given, family in ends
+            (given in first or given in initials) and family in last for given, family in ends
         )
     return hits >= NAMED * len(some)
-
-
-def is_initial(letter: str, text: str) -> bool:
-    """Return True for a letter with a full stop after it, as in J. Smith: plain letters are codes as well."""
-    return len(letter) == 1 and f"{letter}." in text.lower()
 
 
 # -- forms of values that reach one person or one home, whatever their column is called --------------

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Floats
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.copies import copy_numbers
@@ -142,27 +142,27 @@ class Calibrate(Method):
             ctx.tick("calibrating", (number + 0.5) / n_copies)
             at = np.flatnonzero(copy == number)
             part = {c: Coded(v.codes[at], v.values) for c, v in coded.items()}
-            fit, of = self.fit_records(before[at], part)
+            # Ratios are those of the cells that the margins' columns form.
+            of, n_cells, cells = cells_of(part)
+            amount = np.bincount(of, weights=before[at], minlength=n_cells).astype(np.float64)
+            margins = [place_totals(t, cells, amount > 0, "calibrate") for t in self.margins]
+            fit = self.fit(amount, margins)
             ratio[at] = fit.values[of]
             fits.append(fit)
+        after = before * ratio
+        total = float(after.sum())
         ctx.note(
             rounds=max(fit.rounds for fit in fits),
             largest_deviation=max(fit.residual for fit in fits),
             smallest_ratio=float(ratio.min(initial=1.0)),
             largest_ratio=float(ratio.max(initial=1.0)),
-            design_effect=design_effect(before * ratio),
+            # Kish's n sum(w^2) / (sum w)^2: how much unequal weights swell variances.
+            design_effect=float(len(after) * dot(after, after) / total**2) if total else 1.0,
         )
-        result = data.replace({name: pa.array(before * ratio)})
+        result = data.replace({name: pa.array(after)})
         described = data.columns.get(name, Column(name))
         column = Column(name, described.roles | {"weight"}, described.label)
         return result.with_columns_described({name: column})
-
-    def fit_records(self, before: Floats, coded: Mapping[str, Coded]) -> tuple[Fit, Ints]:
-        """Return the ratios of the cells of the margins' columns, and the cell of each record."""
-        of, n_cells, cells = cells_of(coded)
-        amount = np.bincount(of, weights=before, minlength=n_cells).astype(np.float64)
-        margins = [place_totals(t, cells, amount > 0, "calibrate") for t in self.margins]
-        return self.fit(amount, margins), of
 
     def fit(self, amount: Floats, margins: list[Margin]) -> Fit:
         """Return the ratio of new to old weight in each cell of the margins' columns."""
@@ -215,9 +215,3 @@ def claim_totals(margins: Iterable[Mapping[str, tuple[Any, ...]]], result: Micro
 
 OUT_OF_BOUNDS = "calibrate: no weights within the bounds meet the margins. Widen the bounds, or merge categories."
 UNREACHABLE = "calibrate: no positive weights meet all margins, since some combinations of categories have no records. Merge categories."
-
-
-def design_effect(weights: Floats) -> float:
-    """Return Kish's n sum(w^2) / (sum w)^2: how much unequal weights swell variances."""
-    total = float(weights.sum())
-    return float(len(weights) * (dot(weights, weights)) / total**2) if total else 1.0

@@ -131,22 +131,6 @@ def judge(
             "risk, to": risk[2],
         }
     numbers |= dict(more or {})
-    return AttackResult(
-        kind=kind,
-        title=title,
-        value=risk[0],
-        numbers=numbers,
-        explanation=explain(words, success, naive, control, risk),
-        success=success,
-        naive=naive,
-        control=control,
-    )
-
-
-def explain(
-    words: str, success: Rate, naive: Rate, control: Rate | None, risk: tuple[float, float, float]
-) -> str:
-    """Return the outcome in plain words."""
     said = [
         f"{words} It succeeded for {success.value:.1%} of those attacked; guessing would for {naive.value:.1%}."
     ]
@@ -160,4 +144,13 @@ def explain(
         said.append(
             f"Of control records it succeeded for {control.value:.1%}; what goes beyond, the risk, is {risk[0]:.1%} (from {risk[1]:.1%} to {risk[2]:.1%})."
         )
-    return " ".join(said)
+    return AttackResult(
+        kind=kind,
+        title=title,
+        value=risk[0],
+        numbers=numbers,
+        explanation=" ".join(said),
+        success=success,
+        naive=naive,
+        control=control,
+    )

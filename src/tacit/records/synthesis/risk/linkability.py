@@ -80,7 +80,13 @@ class Linkability(SyntheticAttack):
             seen = self.rate(
                 files, control.take(pick(len(control), self.attacks, ctx.rng)), synthetic, halves
             )
-        naive = self.guess(len(synthetic), success.attacks, ctx.rng)
+        # Two random lists for each attack.
+        n, k = len(synthetic), min(self.neighbours, len(synthetic))
+        lists = [
+            np.stack([ctx.rng.choice(n, k, replace=False) for _ in range(success.attacks)])
+            for _ in "ab"
+        ]
+        naive = Rate(count_shared(lists[0], lists[1]), success.attacks)
         return judge(
             self.kind, "Linkability", success, naive, seen,
             words="Two parts of a person's data were linked where their nearest synthetic records were the same.",
@@ -92,12 +98,6 @@ class Linkability(SyntheticAttack):
         """Return how often the two lists of nearest records share one."""
         lists = [nearest(files, targets, synthetic, at, self.neighbours)[0] for at in halves]
         return Rate(count_shared(lists[0], lists[1]), len(targets))
-
-    def guess(self, n: int, attacks: int, rng: np.random.Generator) -> Rate:
-        """Return how often two random lists share a record."""
-        k = min(self.neighbours, n)
-        lists = [np.stack([rng.choice(n, k, replace=False) for _ in range(attacks)]) for _ in "ab"]
-        return Rate(count_shared(lists[0], lists[1]), attacks)
 
 
 def count_shared(one: Ints, two: Ints) -> int:

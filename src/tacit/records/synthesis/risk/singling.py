@@ -79,18 +79,14 @@ class Singling(SyntheticAttack):
         if control is not None:
             met = count_met(control, attacks)
             seen = rate_single(met, len(original) / max(len(control), 1), ctx.rng)
+        rough = ""
+        if len(attacks) < self.attacks / 2:
+            rough = f" Only {len(attacks):,} of {self.attacks:,} conditions could be found that hold for one synthetic record alone, so that the rates are rough."
         return judge(
             self.kind, "Singling out", rates[0], rates[1], seen,
-            words="A condition read off one synthetic record was tried on the original: it singles somebody out when it holds for one record alone." + too_few(len(attacks), self.attacks),
+            words="A condition read off one synthetic record was tried on the original: it singles somebody out when it holds for one record alone." + rough,
             more={"conditions that single out a synthetic record": len(attacks)},
         )  # fmt: skip
-
-
-def too_few(found: int, wanted: int) -> str:
-    """Return that the attack found hardly a condition to try, where that is so."""
-    if found >= wanted / 2:
-        return ""
-    return f" Only {found:,} of {wanted:,} conditions could be found that hold for one synthetic record alone, so that the rates are rough."
 
 
 Condition = tuple[Ints, Floats, Ints]

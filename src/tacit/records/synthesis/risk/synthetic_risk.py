@@ -77,9 +77,7 @@ class SyntheticRisk(SyntheticAttack):
         synthetic, original = files.sides[:2]
         some = synthetic.take(pick(len(synthetic), self.records, ctx.rng))
         if len(files.sides) < 3:
-            far = closest(files, some, original, at)
-            return {"distance to the closest original, 5 % quantile": float(np.quantile(far, 0.05)),
-                    "distance to the closest original, median": float(np.median(far))}  # fmt: skip
+            return describe_distances("original", closest(files, some, original, at))
         control = files.sides[2]
         n = min(len(original), len(control))
         near = closest(files, some, original.take(pick(len(original), n, ctx.rng)), at)
@@ -87,10 +85,8 @@ class SyntheticRisk(SyntheticAttack):
         wins = int((near < apart).sum() + ctx.rng.binomial(int((near == apart).sum()), 0.5))
         rate = Rate(wins, len(near))
         return {
-            "distance to the closest original, 5 % quantile": float(np.quantile(near, 0.05)),
-            "distance to the closest original, median": float(np.median(near)),
-            "distance to the closest control record, 5 % quantile": float(np.quantile(apart, 0.05)),
-            "distance to the closest control record, median": float(np.median(apart)),
+            **describe_distances("original", near),
+            **describe_distances("control record", apart),
             "share closer to the original than to control records": rate.value,
             "share closer, from": rate.interval[0],
             "share closer, to": rate.interval[1],
@@ -117,6 +113,15 @@ def closest(files: Files, some: Side, others: Side, at: list[int]) -> Floats:
     return nearest(files, some, others, at)[1].min(axis=1)
 
 
+def describe_distances(to: str, far: Floats) -> dict[str, float]:
+    """Return a low quantile and the median of distances."""
+    name = f"distance to the closest {to}"
+    return {
+        f"{name}, 5 % quantile": float(np.quantile(far, 0.05)),
+        f"{name}, median": float(np.median(far)),
+    }
+
+
 def count_replicas(
     files: Files, at: list[int]
 ) -> tuple[dict[str, Any], tuple[tuple[str, int], ...]]:
@@ -138,19 +143,10 @@ def count_replicas(
         "smallest original class replicated (k)": int(of[of > 0].min()) if (of > 0).any() else 0,
         "median original class replicated": float(np.median(of[of > 0])) if (of > 0).any() else 0.0,
     }
-    limits = [
-        ("none", 0, 0),
-        ("1", 1, 1),
-        ("2", 2, 2),
-        ("3 to 4", 3, 4),
-        ("5 to 9", 5, 9),
-        ("10 or more", 10, None),
-    ]
-    counts = [
-        (name, int(((of >= low) & (of <= (np.inf if high is None else high))).sum()))
-        for name, low, high in limits
-    ]
-    return numbers, tuple(counts)
+    names = ("none", "1", "2", "3 to 4", "5 to 9", "10 or more")
+    place = np.searchsorted([1, 2, 3, 5, 10], of, side="right")
+    counts = np.bincount(place, minlength=len(names)).tolist()
+    return numbers, tuple(zip(names, counts, strict=True))
 
 
 def explain(numbers: Mapping[str, Any], columns: tuple[str, ...]) -> str:
@@ -161,10 +157,8 @@ def explain(numbers: Mapping[str, Any], columns: tuple[str, ...]) -> str:
         f"{numbers['of these replicated']:,} of {numbers['original records that are unique']:,} original records that are unique there appear again among them: whoever knows that somebody has such values would take the synthetic record for that person's.",
     ]
     if "share closer, from" in numbers:
-        share, low = (
-            numbers["share closer to the original than to control records"],
-            numbers["share closer, from"],
-        )
+        share = numbers["share closer to the original than to control records"]
+        low = numbers["share closer, from"]
         verdict = (
             "more often than chance: the synthesis has learnt people of the original"
             if low > 0.5

@@ -152,7 +152,12 @@ class Fitted:
 
     def draw_line(self, given: Given, rng: np.random.Generator, ratio: float = 1.0) -> Floats:
         """Return the linear predictor of records with coefficients drawn from their posterior."""
-        beta = draw_normal(self.fitted.coefficients, self.fitted.covariance * ratio, rng)
+        # The covariance may be singular.
+        covariance = self.fitted.covariance * ratio
+        values, vectors = eigh((covariance + covariance.T) / 2)
+        root = vectors * np.sqrt(np.clip(values, 0.0, None))
+        b = self.fitted.coefficients
+        beta = b + dot(root, rng.standard_normal(len(b)))
         return np.asarray(beta[0] + dot(self.design.rows(given), beta[1:]))
 
 
@@ -360,13 +365,6 @@ def root_of(information: Floats) -> Floats:
     values, vectors = eigh(information)
     told = values > 1e-8 * values[-1]
     return np.asarray(dot(vectors[:, told] / np.sqrt(values[told]), vectors[:, told].T))
-
-
-def draw_normal(mean: Floats, covariance: Floats, rng: np.random.Generator) -> Floats:
-    """Return a draw from a normal distribution whose covariance may be singular."""
-    values, vectors = eigh((covariance + covariance.T) / 2)
-    root = vectors * np.sqrt(np.clip(values, 0.0, None))
-    return np.asarray(mean + dot(root, rng.standard_normal(len(mean))))
 
 
 def refuse_few(n: int, p: int) -> None:

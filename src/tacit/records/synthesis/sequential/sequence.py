@@ -176,36 +176,35 @@ class Chain:
         if spike is not None:
             codes = np.where((codes == 0) & (target.numbers == spike), variable.size, codes)
         if variable.numeric and (codes > 0).any():
-            state = self.fit_states(Values(codes), variable.size, given, step, rng)
+            state = self.fit_model(Values(codes), variable.size, given, step, rng, states=True)
             ordinary = np.flatnonzero(codes == 0)
             given = [(v, x.take(ordinary)) for v, x in given]
             target = target.take(ordinary)
         if variable.numeric:
             target = Values(np.zeros(len(target), dtype=np.int64), target.numbers)
-        value = self.fit_values(target, variable, given, step, rng) if len(target) else None
+        size = variable.size
+        value = self.fit_model(target, size, given, step, rng) if len(target) else None
         return ColumnModel(variable, value, state, donors, spike)
 
-    def fit_states(
-        self, target: Values, size: int, given: Given, step: Step, rng: np.random.Generator
+    def fit_model(
+        self,
+        target: Values,
+        size: int,
+        given: Given,
+        step: Step,
+        rng: np.random.Generator,
+        *,
+        states: bool = False,
     ) -> Any:
-        """Fit what says whether a number is missing."""
-        if step.way == "sample":
-            return fit_strata(target, given, self.options.within)
-        if step.way == "cart":
-            return fit_leaves(target, size, given, leaf=self.options.leaf, smooth=False, rng=rng)
-        return fit_multinomial(target, given, name=step.column, degree=1)
-
-    def fit_values(
-        self, target: Values, variable: Variable, given: Given, step: Step, rng: np.random.Generator
-    ) -> Any:
-        """Fit what gives the values."""
+        """Fit what gives the values, or the ``states``: what says whether a number is missing."""
         way, options = step.way, self.options
         if way == "sample":
-            return fit_strata(target, given, self.options.within)
+            return fit_strata(target, given, options.within)
         if way == "cart":
-            return fit_leaves(
-                target, variable.size, given, leaf=options.leaf, smooth=options.smooth, rng=rng
-            )
+            smooth = options.smooth and not states
+            return fit_leaves(target, size, given, leaf=options.leaf, smooth=smooth, rng=rng)
+        if states:
+            return fit_multinomial(target, given, name=step.column, degree=1)
         if way in ("linear", "spline"):
             return fit_numbers(target, given, kind=way, degree=options.degree)
         return NAMED[way](target, given, name=step.column, degree=options.degree)

@@ -103,24 +103,18 @@ def fit_leaves(
 
 def grow(x: Any, target: Values, size: int, leaf: int, rng: np.random.Generator) -> Any:
     """Fit a tree: of least squares for numbers, of Gini's index for categories."""
-    classes, numbers = learners()
-    seed = int(rng.integers(2**31))
-    if target.numbers is not None:
-        return numbers(min_samples_leaf=leaf, random_state=seed).fit(x, target.numbers)
-    if size <= MANY:
-        return classes(min_samples_leaf=leaf, random_state=seed).fit(x, target.codes)
-    # Squared distances of random signs are, on average, Gini's index; a tree over thousands of categories is slow.
-    signs = rng.choice([-1.0, 1.0], (size, SIGNS))
-    return numbers(min_samples_leaf=leaf, random_state=seed).fit(x, signs[target.codes])
-
-
-def learners() -> tuple[Any, Any]:
-    """Return the trees for categories and for numbers, or name what to install for them."""
     try:
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
     except ImportError:
         raise require("scikit-learn", "models", "synthesis by trees (method: cart)") from None
-    return DecisionTreeClassifier, DecisionTreeRegressor
+    options = {"min_samples_leaf": leaf, "random_state": int(rng.integers(2**31))}
+    if target.numbers is not None:
+        return DecisionTreeRegressor(**options).fit(x, target.numbers)
+    if size <= MANY:
+        return DecisionTreeClassifier(**options).fit(x, target.codes)
+    # Squared distances of random signs are, on average, Gini's index; a tree over thousands of categories is slow.
+    signs = rng.choice([-1.0, 1.0], (size, SIGNS))
+    return DecisionTreeRegressor(**options).fit(x, signs[target.codes])
 
 
 def score_codes(variable: Variable, values: Values, target: Values, size: int) -> Floats:

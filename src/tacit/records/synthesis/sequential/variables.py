@@ -20,6 +20,7 @@ from tacit.data.block import LARGEST, WHOLE_LIMIT
 from tacit.data.decimals import decimals_of
 from tacit.data.fingerprint import plain_array
 from tacit.data.microdata import Microdata
+from tacit.data.values import is_number
 from tacit.engine.codes import encode
 from tacit.errors import InputError
 
@@ -124,7 +125,10 @@ def read_variable(
 ) -> tuple[Variable, Values]:
     """Return a column as codes and numbers."""
     described = data.columns[name]
-    if categorical or not is_number(column.type) or is_labelled(column, described):
+    kind = column.type
+    # Dates and times are days and instants.
+    number = is_number(kind) or pa.types.is_decimal(kind) or pa.types.is_temporal(kind)
+    if categorical or not number or is_labelled(column, described):
         return read_categories(name, column)
     return read_states(name, column, described.missing, decimals_of, unused=False)
 
@@ -195,16 +199,6 @@ def read_listed(
     place = pc.fill_null(pc.index_in(plain, value_set=labels), len(labels) - 1)
     codes = place.to_numpy(zero_copy_only=False).astype(np.int64)
     return Variable(name, column.type, labels, False), Values(codes)
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Return True for numbers, dates and times, which are days and instants."""
-    return (
-        pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_decimal(kind)
-        or pa.types.is_temporal(kind)
-    )
 
 
 def is_labelled(column: pa.ChunkedArray, described: Any) -> bool:

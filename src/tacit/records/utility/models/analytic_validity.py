@@ -21,18 +21,24 @@ from tacit.errors import InputError
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.utility.matched import CommonCodes, choose_compared_columns, common_codes
-from tacit.records.utility.models.estimates import ALL, classes_of_both
+from tacit.records.utility.matched import (
+    ALL,
+    CommonCodes,
+    LossMeasure,
+    choose_compared_columns,
+    classes_of_both,
+    common_codes,
+)
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 
 #: A file is analytically interesting, in Winkler's words, when this many variables can be analysed.
 INTERESTING = 6
 
 
 @register
-class AnalyticValidity(Measure):
+class AnalyticValidity(LossMeasure):
     """Whether means and covariances on subdomains, and margins, are about those of the original.
 
     A masked file is analytically valid when it approximately preserves means and covariances on a small
@@ -75,10 +81,6 @@ class AnalyticValidity(Measure):
 
     on_weight = "used"
     on_stratum = "by"
-    family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "by": ["sex"], "least": 2}
 
     def columns_named(self) -> tuple[str, ...]:
@@ -97,21 +99,48 @@ class AnalyticValidity(Measure):
         needed = dict.fromkeys([*self.by, *(c for m in self.margins for c in m)])
         codes = {c: common_codes(original, data, c) for c in needed}
         checks: list[Check] = []
-        domains = list(self.domains(original, data, codes))
+        domains = list(self.domains(sides, codes))
         for i, (name, old, new) in enumerate(domains):
             ctx.tick(f"analytic validity: {name}", i / len(domains))
             checks += self.moments(columns, name, sides[0].part(old), sides[1].part(new))
         for margin in self.margins or tuple((c,) for c in self.by):
             checks.append(self.margin(margin, codes, sides))
-        return self.result(columns, checks)
+        made = [c for c in checks if math.isfinite(c.change)]
+        failed = [c for c in made if not c.passed]
+        spoilt = {v for c in failed if c.what != "margin" for v in c.about.split(", ")}
+        sound = tuple(c for c in columns if c not in spoilt)
+        margins_hold = not any(c.what == "margin" for c in failed)
+        return AnalyticValidityResult(
+            kind=self.kind,
+            title="Analytic validity",
+            value=len(failed) / len(made) if made else math.nan,
+            numbers={
+                "checks": len(made),
+                "checks failed": len(failed),
+                "share failed": len(failed) / len(made) if made else math.nan,
+                "analytically valid": bool(made) and not failed,
+                "analytically interesting": margins_hold and len(sound) >= INTERESTING,
+                "variables without a failed check": len(sound),
+                "largest change": max((c.change for c in made), default=math.nan),
+                "checks that could not be made": len(checks) - len(made),
+            },
+            frame=as_frame(pa.Table.from_pylist([c.entry() for c in checks])),
+            explanation=(
+                f"Means and covariances on subdomains, in standard deviations, and margins, as a share of the total, may "
+                f"change by {self.tolerance:g}. A file is valid when all checks pass, and interesting when {INTERESTING} variables do."
+            ),
+            checks=tuple(checks),
+            sound=sound,
+        )
 
     def domains(
-        self, original: Microdata, released: Microdata, codes: Mapping[str, CommonCodes]
+        self, sides: Sequence[Side], codes: Mapping[str, CommonCodes]
     ) -> Iterator[tuple[str, Flags, Flags]]:
         """Yield the subdomains: everybody, then each class of each column."""
-        yield ALL, np.ones(len(original), dtype=bool), np.ones(len(released), dtype=bool)
+        old, new = (np.ones(len(side.weights), dtype=bool) for side in sides)
+        yield ALL, old, new
         for column in self.by:
-            for name, old, new in classes_of_both(original, released, column, codes[column]):
+            for name, old, new in classes_of_both(codes[column]):
                 yield f"{column} {name}", old, new
 
     def moments(self, columns: Sequence[str], name: str, old: Side, new: Side) -> Iterator[Check]:
@@ -146,36 +175,6 @@ class AnalyticValidity(Measure):
         ]
         change = float(np.abs(shares[0] - shares[1]).sum() / 2)
         return Check(ALL, "margin", ", ".join(margin), change, self.tolerance)
-
-    def result(self, columns: Sequence[str], checks: Sequence[Check]) -> AnalyticValidityResult:
-        """Put the result together."""
-        made = [c for c in checks if math.isfinite(c.change)]
-        failed = [c for c in made if not c.passed]
-        spoilt = {v for c in failed if c.what != "margin" for v in c.about.split(", ")}
-        sound = tuple(c for c in columns if c not in spoilt)
-        margins_hold = not any(c.what == "margin" for c in failed)
-        return AnalyticValidityResult(
-            kind=self.kind,
-            title="Analytic validity",
-            value=len(failed) / len(made) if made else math.nan,
-            numbers={
-                "checks": len(made),
-                "checks failed": len(failed),
-                "share failed": len(failed) / len(made) if made else math.nan,
-                "analytically valid": bool(made) and not failed,
-                "analytically interesting": margins_hold and len(sound) >= INTERESTING,
-                "variables without a failed check": len(sound),
-                "largest change": max((c.change for c in made), default=math.nan),
-                "checks that could not be made": len(checks) - len(made),
-            },
-            frame=as_frame(pa.Table.from_pylist([c.entry() for c in checks])),
-            explanation=(
-                f"Means and covariances on subdomains, in standard deviations, and margins, as a share of the total, may "
-                f"change by {self.tolerance:g}. A file is valid when all checks pass, and interesting when {INTERESTING} variables do."
-            ),
-            checks=tuple(checks),
-            sound=sound,
-        )
 
 
 @dataclass(frozen=True)

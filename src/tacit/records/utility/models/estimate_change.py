@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -20,33 +20,39 @@ from tacit.data.paired import matrix, shared_positions, weights_of
 from tacit.data.values import as_frame, not_numeric, row_numbers
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames, Probability
+from tacit.io.frames import require_columns
 from tacit.plot.chart import Chart
-from tacit.records.utility.matched import choose_compared_columns, common_codes
-from tacit.records.utility.models.estimates import (
+from tacit.plot.families import grouped_bars
+from tacit.plot.parts import short_number
+from tacit.records.utility.matched import (
     ALL,
-    Centre,
-    File,
-    Group,
-    Row,
+    LossMeasure,
+    choose_compared_columns,
     classes_of_both,
-    estimate_over,
+    common_codes,
     mean_of,
-    percent_bars,
 )
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 from tacit.stats.estimates import (
     Estimate,
+    combine_imputations,
     duncan_utility,
+    interval_overlap,
     mean_estimate,
+    percent_difference,
     quantile_estimate,
+    ratio_estimate,
     sd_estimate,
+    standardised_difference,
     total_estimate,
     weighted_quantiles,
 )
 
 Statistic = Literal["mean", "median", "total", "sd"]
+#: What estimates from replicate weights deviate from.
+Centre = Literal["estimate", "mean"]
 
 SIMPLE: dict[str, Callable[[Floats, Floats], Estimate]] = {
     "mean": mean_estimate,
@@ -58,8 +64,37 @@ SIMPLE: dict[str, Callable[[Floats, Floats], Estimate]] = {
 QUINTILES = (0.2, 0.4, 0.6, 0.8, 0.9)
 
 
+@dataclass(frozen=True)
+class File:
+    """Numbers, weights and row numbers of one file."""
+
+    numbers: Mapping[str, Floats]
+    weights: Floats
+    rows: Ints
+    #: The completed data set that each record belongs to, where there are several.
+    implicate: Ints | None = None
+    #: Replicates x records.
+    replicates: Floats | None = None
+
+    def values(self, column: str, inside: Flags) -> tuple[Floats, Floats]:
+        """Return the known numbers of some records, with their weights."""
+        x = self.numbers[column]
+        use = inside & np.isfinite(x) & (self.weights > 0)
+        return x[use], self.weights[use]
+
+    def ratio(self, above: str, below: str, inside: Flags) -> Estimate:
+        """Return the ratio of two totals over records that have both."""
+        x, y = self.numbers[above], self.numbers[below]
+        use = inside & np.isfinite(x) & np.isfinite(y)
+        return ratio_estimate(x[use], y[use], self.weights[use])
+
+
+#: The original and the masked file.
+Both = tuple[File, File]
+
+
 @register
-class EstimateChange(Measure):
+class EstimateChange(LossMeasure):
     """Percent difference of estimates by group, with Duncan's utility, between original and masked file.
 
     For every column, statistic and group the percent difference is
@@ -147,10 +182,6 @@ class EstimateChange(Measure):
 
     on_weight = "used"
     on_stratum = "by"
-    family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "by": ["sex"]}
 
     @model_validator(mode="after")
@@ -188,11 +219,37 @@ class EstimateChange(Measure):
                 *((r, True) for r in self.ratios),
             ):
                 rows += self.rows(files, group, column, ratio=ratio)
-        return self.result(rows, files)
+        percents = np.array([abs(r.percent) for r in rows])
+        known = percents[np.isfinite(percents)]
+        summary = {
+            "mean": mean_of(percents),
+            "median": float(np.median(known)) if len(known) else math.nan,
+            "largest": float(known.max()) if len(known) else math.nan,
+        }
+        pairs = [(r.old.value, r.new.value) for r in rows]
+        both = [(a, b) for a, b in pairs if math.isfinite(a) and math.isfinite(b)]
+        return EstimateChangeResult(
+            kind=self.kind,
+            title="Change of estimates",
+            value=summary[self.value],
+            numbers={
+                **{f"{name} percent difference": v for name, v in summary.items()},
+                "mean overlap of intervals": mean_of(r.overlap for r in rows),
+                "estimates": len(rows),
+                "estimates without a percentage": int((~np.isfinite(percents)).sum()),
+                "records, original": len(files[0].weights),
+                "records, masked": len(files[1].weights),
+            },
+            frame=as_frame(pa.Table.from_pylist([r.entry() for r in rows])),
+            explanation=(
+                "Percent differences are 100 (original - masked) / original: negative where masking makes an estimate "
+                "larger. The summary is over their absolute values. Overlap 1 means that the 95 % intervals agree."
+            ),
+            rows=tuple(rows),
+            duncan=duncan_utility([a for a, _ in both], [b for _, b in both]) if both else math.nan,
+        )
 
-    def files(
-        self, original: Microdata, released: Microdata, columns: Sequence[str]
-    ) -> tuple[File, File]:
+    def files(self, original: Microdata, released: Microdata, columns: Sequence[str]) -> Both:
         """Return the numbers of both files that estimates and groups need."""
         parts = [p for ratio in self.ratios for p in split_ratio(ratio)]
         of = [self.quantiles_of] if self.quantiles_of else []
@@ -249,33 +306,32 @@ class EstimateChange(Measure):
 
     # -- groups ------------------------------------------------------------------------------
 
-    def groups(
-        self, original: Microdata, released: Microdata, files: tuple[File, File]
-    ) -> Iterator[Group]:
+    def groups(self, original: Microdata, released: Microdata, files: Both) -> Iterator[Group]:
         """Yield everybody, then the groups of every column."""
         everyone = tuple(np.ones(len(f.weights), dtype=bool) for f in files)
         yield Group(ALL, ALL, everyone[0], everyone[1])
         for column in self.by:
-            if column not in released.columns:
-                raise ColumnNotFound([column], list(released.columns), "the release")
-            codes = common_codes(original, released, column)
-            for name, old, new in classes_of_both(original, released, column, codes):
+            require_columns([column], released.columns, "the release")
+            for name, old, new in classes_of_both(common_codes(original, released, column)):
                 yield self.group(column, name, old, new, files)
         for column, limits in self.bands.items():
             edges = (np.array(limits), np.array(limits))
-            yield from self.bins(column, edges, band_names(limits), files)
+            between = [f"{a:g} to {b:g}" for a, b in itertools.pairwise(limits)]
+            names = [f"below {limits[0]:g}", *between, f"{limits[-1]:g} and above"]
+            yield from self.bins(column, edges, names, files)
         if self.quantiles_of:
             column = self.quantiles_of
-            limits_of = [quantile_limits(f, column, self.cuts) for f in files]
-            edges = (limits_of[0], limits_of[1])
-            yield from self.bins(column, edges, share_names(self.cuts), files)
+            ours, theirs = (quantile_limits(f, column, self.cuts) for f in files)
+            ends = itertools.pairwise([0.0, *self.cuts, 1.0])
+            names = [f"{100 * a:g}-{100 * b:g}" for a, b in ends]
+            yield from self.bins(column, (ours, theirs), names, files)
 
     def bins(
         self,
         column: str,
         limits: tuple[Floats, Floats],
         names: Sequence[str],
-        files: tuple[File, File],
+        files: Both,
     ) -> Iterator[Group]:
         """Yield the groups between limits, a group's lower limit within it."""
         both = zip((f.numbers[column] for f in files), limits, strict=True)
@@ -283,9 +339,7 @@ class EstimateChange(Measure):
         for i, name in enumerate(names):
             yield self.group(column, name, bins[0] == i, bins[1] == i, files)
 
-    def group(
-        self, column: str, name: str, old: Flags, new: Flags, files: tuple[File, File]
-    ) -> Group:
+    def group(self, column: str, name: str, old: Flags, new: Flags, files: Both) -> Group:
         """Return a group; of the original records in both files, when asked for."""
         if self.groups_from == "original":
             at_old, at_new = shared_positions(files[0].rows, files[1].rows)
@@ -325,38 +379,6 @@ class EstimateChange(Measure):
             found = both(lambda f, inside: f.ratio(above, below, inside))
             yield Row(column, "ratio of totals", group, counts, *found)
 
-    def result(self, rows: Sequence[Row], files: tuple[File, File]) -> EstimateChangeResult:
-        """Put the result together."""
-        percents = np.array([abs(r.percent) for r in rows])
-        known = percents[np.isfinite(percents)]
-        summary = {
-            "mean": mean_of(percents),
-            "median": float(np.median(known)) if len(known) else math.nan,
-            "largest": float(known.max()) if len(known) else math.nan,
-        }
-        pairs = [(r.old.value, r.new.value) for r in rows]
-        both = [(a, b) for a, b in pairs if math.isfinite(a) and math.isfinite(b)]
-        return EstimateChangeResult(
-            kind=self.kind,
-            title="Change of estimates",
-            value=summary[self.value],
-            numbers={
-                **{f"{name} percent difference": v for name, v in summary.items()},
-                "mean overlap of intervals": mean_of(r.overlap for r in rows),
-                "estimates": len(rows),
-                "estimates without a percentage": int((~np.isfinite(percents)).sum()),
-                "records, original": len(files[0].weights),
-                "records, masked": len(files[1].weights),
-            },
-            frame=as_frame(pa.Table.from_pylist([r.entry() for r in rows])),
-            explanation=(
-                "Percent differences are 100 (original - masked) / original: negative where masking makes an estimate "
-                "larger. The summary is over their absolute values. Overlap 1 means that the 95 % intervals agree."
-            ),
-            rows=tuple(rows),
-            duncan=duncan_utility([a for a, _ in both], [b for _, b in both]) if both else math.nan,
-        )
-
 
 @dataclass(frozen=True, repr=False)
 class EstimateChangeResult(Result):
@@ -366,12 +388,21 @@ class EstimateChangeResult(Result):
     duncan: float = math.nan
 
     def plot(self, column: str | None = None) -> Chart:
-        """Return percent differences by group; of one column, by default the first."""
+        """Return percent differences by group (Figures 1 and 2); of one column, by default the first."""
         known = dict.fromkeys(r.column for r in self.rows)
         chosen = column if column is not None else next(iter(known))
         if chosen not in known:
             raise ColumnNotFound([chosen], list(known), "the columns estimated")
-        return percent_bars([r for r in self.rows if r.column == chosen], chosen)
+        shown = [r for r in self.rows if r.column == chosen and math.isfinite(r.percent)]
+        return grouped_bars(
+            ((r.group.name, r.statistic, r.percent) for r in shown),
+            title=f"Percent differences of {chosen}",
+            subtitle="100 (original - masked) / original; left of 0: larger after masking",
+            y="percent difference",
+            texts=lambda v: f"{short_number(v)} %",
+            step=15,
+            alt=f"Percent differences of {chosen} by group",
+        )
 
 
 def split_ratio(ratio: str) -> list[str]:
@@ -387,13 +418,102 @@ def quantile_limits(file: File, column: str, cuts: Sequence[float]) -> Floats:
     return weighted_quantiles(x, w, cuts)
 
 
-def share_names(cuts: Sequence[float]) -> list[str]:
-    """Return names such as 80-90 for groups of a distribution."""
-    edges = [0.0, *cuts, 1.0]
-    return [f"{100 * a:g}-{100 * b:g}" for a, b in itertools.pairwise(edges)]
+# -- estimates from both files, by group ----------------------------------------------------------
 
 
-def band_names(limits: Sequence[float]) -> list[str]:
-    """Return names such as 35 to 45 for bands."""
-    between = [f"{a:g} to {b:g}" for a, b in itertools.pairwise(limits)]
-    return [f"below {limits[0]:g}", *between, f"{limits[-1]:g} and above"]
+@dataclass(frozen=True)
+class Group:
+    """A group of records: which column forms it, its name, and who is in it in either file."""
+
+    column: str
+    label: str
+    old: Flags
+    new: Flags
+
+    @property
+    def name(self) -> str:
+        """Return the label with its column."""
+        return ALL if self.column == ALL else f"{self.column} {self.label}"
+
+
+class Compared:
+    """An estimate from the original and from the masked file."""
+
+    old: Estimate
+    new: Estimate
+
+    @property
+    def percent(self) -> float:
+        """Return the percent difference; NaN where the original is 0."""
+        return percent_difference(self.old.value, self.new.value)
+
+    @property
+    def standardised(self) -> float:
+        """Return the difference in standard errors of the original."""
+        return standardised_difference(self.old, self.new)
+
+    @property
+    def overlap(self) -> float:
+        """Return the overlap of the 95 % confidence intervals."""
+        return interval_overlap(self.old, self.new)
+
+
+@dataclass(frozen=True)
+class Row(Compared):
+    """One estimate from both files."""
+
+    column: str
+    statistic: str
+    group: Group
+    records: tuple[int, int]
+    old: Estimate
+    new: Estimate
+
+    def entry(self) -> dict[str, Any]:
+        """Return the row as it stands in the frame."""
+        return {
+            "column": self.column,
+            "statistic": self.statistic,
+            "group by": self.group.column,
+            "group": self.group.label,
+            "records, original": self.records[0],
+            "records, masked": self.records[1],
+            "original": self.old.value,
+            "masked": self.new.value,
+            "percent difference": self.percent,
+            "Duncan utility": duncan_utility(self.old.value, self.new.value),
+            "difference in standard errors": self.standardised,
+            "overlap of intervals": self.overlap,
+        }
+
+
+def estimate_over(
+    file: File, inside: Flags, of: Callable[[File, Flags], Estimate], scale: float, centre: Centre
+) -> Estimate:
+    """Return an estimate with the error that replicate weights show, combined over implicates.
+
+    ``of`` gives the estimate from some records of a file by its weights; squared deviations of the replicates, from the
+    estimate or from their own mean, are multiplied by ``scale``.
+    """
+    if file.implicate is None:
+        return estimate_by_replicates(file, inside, of, scale, centre)
+    parts = [
+        estimate_by_replicates(file, inside & (file.implicate == number), of, scale, centre)
+        for number in np.unique(file.implicate)
+    ]
+    combined = combine_imputations(
+        [np.array([e.value]) for e in parts], [np.array([[e.error**2]]) for e in parts]
+    )
+    return Estimate(float(combined.values[0]), float(combined.standard_errors[0]))
+
+
+def estimate_by_replicates(
+    file: File, inside: Flags, of: Callable[[File, Flags], Estimate], scale: float, centre: Centre
+) -> Estimate:
+    """Return an estimate; its error comes from replicate weights where there are any."""
+    whole = of(file, inside)
+    if file.replicates is None:
+        return whole
+    values = np.array([of(replace(file, weights=w), inside).value for w in file.replicates])
+    middle = whole.value if centre == "estimate" else float(values.mean())
+    return Estimate(whole.value, math.sqrt(scale * float(((values - middle) ** 2).sum())))

@@ -103,24 +103,6 @@ class EstimatePrecision(Measure):
         both = pairs(original, data, self.columns, self.kind)
         old = self.estimate(both.before, weights_of(original))
         new = self.estimate(both.after, weights_of(data), 1.0 + (self.lambda_squared or 0.0))
-        return self.result(old, new, both)
-
-    def estimate(self, values: Floats, weights: Floats, factor: float = 1.0) -> Estimate:
-        """Return the task's estimate from a file, with the contribution of every record."""
-        used = np.isfinite(values).all(axis=1) & (weights > 0)
-        if used.sum() < 2:
-            raise InputError("estimate_precision needs at least two records without missing values")
-        if self.task == "slope":
-            value, influence = slope(values[used], weights[used])
-        else:
-            a = np.array(self.coefficients or (1.0,))
-            value, influence = mean(values[used] @ a, weights[used])
-        everyone = np.zeros(len(values))
-        everyone[used] = influence
-        return Estimate(factor * value, factor * everyone, int(used.sum()))
-
-    def result(self, old: Estimate, new: Estimate, both: Pairs) -> EstimatePrecisionResult:
-        """Put the result together."""
         bias = squared_bias(old, new, both)
         error = new.variance + bias
         if old.variance <= 0:
@@ -164,6 +146,22 @@ class EstimatePrecision(Measure):
             variance=new.variance,
             squared_bias=bias,
         )
+
+    def estimate(self, values: Floats, weights: Floats, factor: float = 1.0) -> Estimate:
+        """Return the task's estimate from a file, with the contribution of every record."""
+        used = np.isfinite(values).all(axis=1) & (weights > 0)
+        if used.sum() < 2:
+            raise InputError("estimate_precision needs at least two records without missing values")
+        if self.task == "slope":
+            value, influence = slope(values[used], weights[used])
+        else:
+            each = values[used] @ np.array(self.coefficients or (1.0,))
+            share = weights[used] / weights[used].sum()
+            value = float(share @ each)
+            influence = share * (each - value)
+        everyone = np.zeros(len(values))
+        everyone[used] = influence
+        return Estimate(factor * value, factor * everyone, int(used.sum()))
 
 
 @dataclass(frozen=True)
@@ -213,13 +211,6 @@ def squared_bias(old: Estimate, new: Estimate, both: Pairs) -> float:
 def sum_of_squares(contributions: Floats, n: int) -> float:
     """Return the variance of a sum of independent contributions, n - 1 for n."""
     return float(contributions @ contributions) * n / (n - 1)
-
-
-def mean(values: Floats, weights: Floats) -> tuple[float, Floats]:
-    """Return a weighted mean and each record's contribution to its error."""
-    share = weights / weights.sum()
-    center = float(share @ values)
-    return center, share * (values - center)
 
 
 def slope(values: Floats, weights: Floats) -> tuple[float, Floats]:

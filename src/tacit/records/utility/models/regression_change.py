@@ -20,11 +20,11 @@ from tacit.errors import InputError, InvalidParameter
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.lines import intervals
-from tacit.records.utility.matched import common_codes, is_numeric
-from tacit.records.utility.models.estimates import Compared, class_names, mean_of
+from tacit.records.utility.matched import LossMeasure, common_codes, is_numeric, mean_of
+from tacit.records.utility.models.estimate_change import Compared
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions
 from tacit.stats.designs import Term, dummies, parse_term
 from tacit.stats.estimates import (
     Z95,
@@ -39,7 +39,7 @@ CONSTANT = "constant"
 
 
 @register
-class RegressionChange(Measure):
+class RegressionChange(LossMeasure):
     """Coefficients and standard errors of a regression, from the original and from the masked file.
 
     The regression is written as a response and covariates: ``log(net_worth)`` on ``age``, ``age^2`` and
@@ -88,10 +88,6 @@ class RegressionChange(Measure):
     )
 
     on_weight = "used"
-    family: ClassVar[str] = "utility"
-    compares: ClassVar[bool] = True
-    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"response": "log(income)", "covariates": ["age", "sex"]}
 
     @field_validator("response", "covariates")
@@ -121,7 +117,45 @@ class RegressionChange(Measure):
         for share, (name, design) in zip((0.0, 0.5), designs.items(), strict=True):
             ctx.tick(f"regression: {name} file", share)
             found.append(self.fitted(design, name))
-        return self.result(found[0], found[1], designs)
+        old, new = found
+        labels = designs["original"].labels
+        rows = tuple(
+            Coefficient(name, a, b)
+            for name, a, b in zip(labels, old.estimates(), new.estimates(), strict=True)
+        )
+        means = {
+            "standardised": mean_of(abs(r.standardised) for r in rows),
+            "percent": mean_of(abs(r.percent) for r in rows),
+            "overlap": 1.0 - mean_of(r.overlap for r in rows),
+        }
+        known = [r for r in rows if math.isfinite(r.old.value) and math.isfinite(r.new.value)]
+        duncan = duncan_utility([r.old.value for r in known], [r.new.value for r in known])
+        return RegressionChangeResult(
+            kind=self.kind,
+            title=f"Change of a regression: {self.response} on {', '.join(self.covariates)}",
+            value=means[self.value],
+            numbers={
+                "mean difference in standard errors": means["standardised"],
+                "mean percent difference": means["percent"],
+                "mean overlap of intervals": 1.0 - means["overlap"],
+                "Duncan utility of all coefficients": duncan,
+                "conclusions kept": sum(r.agrees for r in known),
+                "coefficients": len(known),
+                "coefficients not estimated": len(rows) - len(known),
+                "records, original": old.n,
+                "records, masked": new.n,
+                "records left out, original": designs["original"].skipped,
+                "records left out, masked": designs["masked"].skipped,
+                "separated": old.separated or new.separated,
+            },
+            frame=as_frame(pa.Table.from_pylist([r.entry() for r in rows])),
+            explanation=(
+                "Percent differences are 100 (original - masked) / original. A conclusion is kept when sign and "
+                "significance at 5 % are the same in both files. Overlap 1 means that the 95 % intervals agree."
+            ),
+            coefficients=rows,
+            duncan=duncan,
+        )
 
     # -- designs -----------------------------------------------------------------------------
 
@@ -130,16 +164,16 @@ class RegressionChange(Measure):
         texts = [
             c
             for c in self.columns_named()
-            if c != self.implicate and not (is_numeric(original, c) and is_numeric(released, c))
+            if c != self.implicate and not is_numeric(c, original, released)
         ]
         self.refuse_functions_of(texts)
-        categories = {c: common_codes(original, released, c) for c in texts}
-        names = {c: class_names(original, released, c) for c in texts}
-        out = {}
-        for label, side in (("original", original), ("masked", released)):
-            codes = {c: k.old if label == "original" else k.new for c, k in categories.items()}
-            out[label] = self.design(side, codes, names, label)
-        return out
+        both = {c: common_codes(original, released, c) for c in texts}
+        old, new = ({c: k.old for c, k in both.items()}, {c: k.new for c, k in both.items()})
+        names = {c: k.labels for c, k in both.items()}
+        return {
+            "original": self.design(original, old, names, "original"),
+            "masked": self.design(released, new, names, "masked"),
+        }
 
     def refuse_functions_of(self, texts: Sequence[str]) -> None:
         """Refuse text columns anywhere but alone as a covariate."""
@@ -228,49 +262,6 @@ class RegressionChange(Measure):
             values, errors = both.values, both.standard_errors
         values, errors = np.where(aliased, np.nan, values), np.where(aliased, np.nan, errors)
         return Fitted(values, errors, separated=separated, n=len(design.y))
-
-    def result(
-        self, old: Fitted, new: Fitted, designs: Mapping[str, Design]
-    ) -> RegressionChangeResult:
-        """Put the result together."""
-        labels = designs["original"].labels
-        rows = tuple(
-            Coefficient(name, a, b)
-            for name, a, b in zip(labels, old.estimates(), new.estimates(), strict=True)
-        )
-        means = {
-            "standardised": mean_of(abs(r.standardised) for r in rows),
-            "percent": mean_of(abs(r.percent) for r in rows),
-            "overlap": 1.0 - mean_of(r.overlap for r in rows),
-        }
-        known = [r for r in rows if math.isfinite(r.old.value) and math.isfinite(r.new.value)]
-        duncan = duncan_utility([r.old.value for r in known], [r.new.value for r in known])
-        return RegressionChangeResult(
-            kind=self.kind,
-            title=f"Change of a regression: {self.response} on {', '.join(self.covariates)}",
-            value=means[self.value],
-            numbers={
-                "mean difference in standard errors": means["standardised"],
-                "mean percent difference": means["percent"],
-                "mean overlap of intervals": 1.0 - means["overlap"],
-                "Duncan utility of all coefficients": duncan,
-                "conclusions kept": sum(r.agrees for r in known),
-                "coefficients": len(known),
-                "coefficients not estimated": len(rows) - len(known),
-                "records, original": old.n,
-                "records, masked": new.n,
-                "records left out, original": designs["original"].skipped,
-                "records left out, masked": designs["masked"].skipped,
-                "separated": old.separated or new.separated,
-            },
-            frame=as_frame(pa.Table.from_pylist([r.entry() for r in rows])),
-            explanation=(
-                "Percent differences are 100 (original - masked) / original. A conclusion is kept when sign and "
-                "significance at 5 % are the same in both files. Overlap 1 means that the 95 % intervals agree."
-            ),
-            coefficients=rows,
-            duncan=duncan,
-        )
 
 
 @dataclass(frozen=True)

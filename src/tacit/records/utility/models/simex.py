@@ -135,7 +135,36 @@ class Simex(Measure):
         found = self.fitted(x, y, weights, ctx.rng)
         naive = regression_estimator(y, np.ones(len(y)), self.model)(x)
         errors = self.standard_errors(x, y, weights, ctx)
-        return self.result(found, naive, errors, len(y))
+        terms = ("(constant)", *self.covariates)
+        shown = [float("nan")] * len(terms) if errors is None else errors.tolist()
+        spread = {} if errors is None else dict(zip(terms, shown, strict=True))
+        frame = pa.table(
+            {
+                "term": list(terms),
+                "naive": naive,
+                "weighted": found.naive,
+                "corrected": found.corrected,
+                "standard_error": pa.array(shown, pa.float64()),
+            }
+        )
+        shift = float(np.abs(found.corrected[1:] - naive[1:]).max())
+        return SimexResult(
+            kind=self.kind,
+            title=f"Corrected regression of {self.response}",
+            value=shift,
+            numbers={
+                "records": len(y),
+                **{f"{t}": c for t, c in zip(terms, found.corrected.tolist(), strict=True)},
+                **{f"{t}, standard error": e for t, e in spread.items()},
+                "largest correction of a slope": shift,
+            },
+            frame=as_frame(frame),
+            explanation="The estimates that the data would give without the noise that was added and with the records that were left out; the value is the largest correction of a slope.",
+            terms=terms,
+            fit=found,
+            naive=naive,
+            errors=errors,
+        )
 
     def fitted(self, x: Floats, y: Floats, weights: Floats, rng: np.random.Generator) -> SimexFit:
         """Return the corrected fit; without extrapolation when there is no noise."""
@@ -166,39 +195,6 @@ class Simex(Measure):
                 continue
             found.append(self.fitted(x[at], y[at], weights[at], ctx.rng).corrected)
         return np.std(found, axis=0, ddof=1) if len(found) > 1 else None
-
-    def result(self, found: SimexFit, naive: Floats, errors: Floats | None, n: int) -> SimexResult:
-        """Put the result together."""
-        terms = ("(constant)", *self.covariates)
-        shown = [float("nan")] * len(terms) if errors is None else errors.tolist()
-        spread = {} if errors is None else dict(zip(terms, shown, strict=True))
-        frame = pa.table(
-            {
-                "term": list(terms),
-                "naive": naive,
-                "weighted": found.naive,
-                "corrected": found.corrected,
-                "standard_error": pa.array(shown, pa.float64()),
-            }
-        )
-        shift = float(np.abs(found.corrected[1:] - naive[1:]).max())
-        return SimexResult(
-            kind=self.kind,
-            title=f"Corrected regression of {self.response}",
-            value=shift,
-            numbers={
-                "records": n,
-                **{f"{t}": c for t, c in zip(terms, found.corrected.tolist(), strict=True)},
-                **{f"{t}, standard error": e for t, e in spread.items()},
-                "largest correction of a slope": shift,
-            },
-            frame=as_frame(frame),
-            explanation="The estimates that the data would give without the noise that was added and with the records that were left out; the value is the largest correction of a slope.",
-            terms=terms,
-            fit=found,
-            naive=naive,
-            errors=errors,
-        )
 
 
 @dataclass(frozen=True, repr=False)
