@@ -17,6 +17,7 @@ from pydantic import Field
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.codes import Coded, agreeing_cells, cells, combine_codes
 from tacit.errors import InputError
 from tacit.stats.class_models import sum_by
@@ -181,7 +182,7 @@ def class_table(found: ClassValues, extra: Mapping[str, Any]) -> nw.DataFrame[An
     columns: dict[str, Any] = dict(found.keys)
     for name, values in {"records": found.sizes, **extra}.items():
         columns[free_name(name, columns)] = values
-    return nw.from_native(pa.table(columns), eager_only=True)
+    return as_frame(columns)
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:

@@ -26,6 +26,7 @@ from pydantic import Field
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.codes import Coded, dense_ids, encode
 from tacit.engine.subsets import (
     CellTable,
@@ -274,7 +275,7 @@ def record_frame(
     }
     for key, amount in zip(keys, tally.by_key, strict=True):
         columns[free_name(names[key], columns)] = (amount / some)[of_record]
-    return nw.from_native(pa.table(columns), eager_only=True)
+    return as_frame(columns)
 
 
 def set_frame(keys: Sequence[str], tally: Tally) -> nw.DataFrame[Any]:
@@ -286,7 +287,7 @@ def set_frame(keys: Sequence[str], tally: Tally) -> nw.DataFrame[Any]:
         "records": pa.array([n for _, n, _ in ranked], pa.int64()),
         "score": pa.array([n * w for _, n, w in ranked], pa.float64()),
     }
-    return nw.from_native(pa.table(columns), eager_only=True)
+    return as_frame(columns)
 
 
 def key_frame(keys: Sequence[str], tally: Tally) -> nw.DataFrame[Any]:
@@ -300,7 +301,7 @@ def key_frame(keys: Sequence[str], tally: Tally) -> nw.DataFrame[Any]:
         "score": pa.array(score, pa.float64()),
         "share": pa.array(share, pa.float64()),
     }
-    return nw.from_native(pa.table(columns), eager_only=True)
+    return as_frame(columns)
 
 
 def value_frame(
@@ -321,7 +322,7 @@ def value_frame(
         values.append(column.decode(has).cast(pa.string()))
         scores.append(sums[has])
         shares.append(sums[has] / sums.sum() if len(has) else sums[has])
-    table = pa.table(
+    return as_frame(
         {
             "key": pa.array(names, pa.string()),
             "value": pa.concat_arrays(values),
@@ -329,7 +330,6 @@ def value_frame(
             "share": np.concatenate(shares),
         }
     )
-    return nw.from_native(table, eager_only=True)
 
 
 Bits = npt.NDArray[np.uint8]

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,6 +15,7 @@ from scipy.optimize import linprog
 from tacit.arrays import Flags, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.errors import SolverError
 from tacit.fields import ColumnName, PositiveInt
 from tacit.registry import register
@@ -86,7 +86,7 @@ class Summaries(Measure):
                     pc.and_(frame["total"], pc.is_null(frame["count"]))
                 ).num_rows,
             },
-            frame=nw.from_native(frame, eager_only=True),
+            frame=as_frame(frame),
             explanation=(
                 "Hidden counts have no number in the column 'count'. Every hidden count was checked against all that is published. "
                 "The value compared is the share of cells that are hidden."

@@ -25,6 +25,7 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.hierarchy import TOP, Hierarchy, ground_label
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.base import ROW
 from tacit.engine.codes import encode, group_ids
 from tacit.engine.subsets import unordered_cells
@@ -82,7 +83,7 @@ class Linked:
         if self.in_subjects is not None:
             columns["subjects"] = self.in_subjects
             columns["covers_own_subject"] = self.covers
-        return nw.from_native(pa.table({**columns, **extra}), eager_only=True)
+        return as_frame({**columns, **extra})
 
 
 def link(

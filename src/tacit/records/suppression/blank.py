@@ -138,8 +138,7 @@ class Blank(Method):
         risky, limits = {}, {}
         for j, c in enumerate(self.blanked):
             x = block.values[:, j]
-            low, high = self.limits(x)
-            limits[c] = (low, high)
+            limits[c] = low, high = quantile_limits(x, self.lower, self.upper)
             sd = self.sd_of(c)
             seen = x if sd is None else x + noise(len(x), sd, self.distribution, ctx.rng)
             keep &= (seen > low) & (seen < high)
@@ -155,12 +154,6 @@ class Blank(Method):
         low, high = limits[self.response]
         p = retention_probability(block.values[keep, 0], low, high, sd, self.distribution)
         return kept.replace({self.probability: self.bin_probabilities(p)})
-
-    def limits(self, x: Floats) -> tuple[float, float]:
-        """Return the quantiles of a column, by linear interpolation; infinite where there is no limit."""
-        low = float(np.quantile(x, self.lower)) if self.lower > 0 else -np.inf
-        high = float(np.quantile(x, self.upper)) if self.upper < 1 else np.inf
-        return low, high
 
     def sd_of(self, column: str) -> float | None:
         """Return the standard deviation of a column's random numbers."""
@@ -185,6 +178,13 @@ class Blank(Method):
             probability_column=self.probability if self.weighs else None,
             distribution=self.distribution,
         )
+
+
+def quantile_limits(x: Floats, lower: float, upper: float) -> tuple[float, float]:
+    """Return two quantiles of a column, by linear interpolation; infinite where there is no limit."""
+    low = float(np.quantile(x, lower)) if lower > 0 else -np.inf
+    high = float(np.quantile(x, upper)) if upper < 1 else np.inf
+    return low, high
 
 
 def percent_dropped(keep: Flags, among: Flags) -> float | None:

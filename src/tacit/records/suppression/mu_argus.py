@@ -18,6 +18,7 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.in_blocks import constant_in_households
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.codes import Cells
 from tacit.engine.relational import N, count_rows, counts
 from tacit.engine.subsets import Packing, unordered_cells
@@ -467,13 +468,14 @@ class Session:
             counted = Combination(tuple(members), k, columns, nulls, self._cells.n).counts
             rare = counted[(counted > 0) & (counted < k)]
             rows.append((combination, len(rare), int(rare.sum())))
-        table = {
-            "combination": [" x ".join(c) for c, _, _ in rows],
-            "size": pa.array([len(c) for c, _, _ in rows], pa.int64()),
-            "outliers": pa.array([values for _, values, _ in rows], pa.int64()),
-            "records": pa.array([records for _, _, records in rows], pa.int64()),
-        }
-        return nw.from_native(pa.table(table), eager_only=True)
+        return as_frame(
+            {
+                "combination": [" x ".join(c) for c, _, _ in rows],
+                "size": pa.array([len(c) for c, _, _ in rows], pa.int64()),
+                "outliers": pa.array([values for _, values, _ in rows], pa.int64()),
+                "records": pa.array([records for _, _, records in rows], pa.int64()),
+            }
+        )
 
     def apply(self) -> Microdata:
         """Recode as it stands now and suppress the cells of the outliers that are left."""

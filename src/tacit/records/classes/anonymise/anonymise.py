@@ -16,6 +16,7 @@ from tacit.arrays import Flags
 from tacit.context import Context
 from tacit.data.fingerprint import fingerprint
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.relational import drop_matching
 from tacit.errors import Infeasible, InputError
 from tacit.plot.chart import Chart
@@ -349,7 +350,7 @@ def node_table(lattice: Lattice) -> nw.DataFrame[Any]:
     table: dict[str, Any] = {k: levels[:, j] for j, k in enumerate(lattice.keys)}
     for name in ("safe", "value", "suppressed", "share", "classes"):
         table[free_name(name, table)] = [getattr(n, name) for n in nodes]
-    return nw.from_native(pa.table(table), eager_only=True)
+    return as_frame(table)
 
 
 # The table is made when it is first asked for: most searches need only the best node.

@@ -16,6 +16,7 @@ from tacit.arrays import Flags, Ints
 from tacit.context import Context
 from tacit.data.hierarchies.rules import flat
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.codes import Cells, encode
 from tacit.errors import Infeasible, InputError
 from tacit.records.classes.anonymise.base import LatticeMethod
@@ -407,8 +408,7 @@ def key_table(task: Task, release: Release) -> nw.DataFrame[Any]:
         untouched.append(float(n[codes < words.ground].sum()) / total)
         spread = (words.leaves[codes] - 1) / max(climb.domain - 1, 1)
         lost.append(float((n * spread).sum()) / total)
-    table = {"key": list(task.problem.keys), "as in the data": untouched, "loss": lost}
-    return nw.from_native(pa.table(table), eager_only=True)
+    return as_frame({"key": task.problem.keys, "as in the data": untouched, "loss": lost})
 
 
 def find_rows(task: Task, table: pa.Table) -> Ints:
