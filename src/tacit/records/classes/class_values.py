@@ -75,10 +75,7 @@ def values_in_classes(
     order.
     """
     columns = (column,) if isinstance(column, str) else tuple(column)
-    frame = data.frame
-    if missing == "ignore":
-        for name in columns:
-            frame = frame.filter(~nw.col(name).is_null())
+    frame = data.frame.drop_nulls(list(columns)) if missing == "ignore" else data.frame
     # Cells come in the order of their codes, so that every engine gives the same classes.
     found = cells(frame, list(dict.fromkeys([*keys, *columns])))
     starts = class_starts([found.keys[k].codes for k in keys], len(found))
@@ -111,10 +108,7 @@ def values_that_agree(
     """
     own = values_in_classes(data, keys, columns, missing)
     size = len(own.values) + 1
-    frame = data.frame
-    if missing == "ignore":
-        for name in columns:
-            frame = frame.filter(~nw.col(name).is_null())
+    frame = data.frame.drop_nulls(list(columns)) if missing == "ignore" else data.frame
     found = cells(frame, keys)
     starts = np.searchsorted(own.of_class, np.arange(own.n_classes + 1))
     pairs: list[Ints] = []

@@ -152,7 +152,7 @@ class LDiversity(ClassMeasure):
 
 
 @dataclass(frozen=True, repr=False)
-class LDiversityResult(ClassResult[ClassPart]):
+class LDiversityResult(ClassResult):
     """Diversity by quasi-identifier and sensitive column."""
 
     requested: float = 2

@@ -168,7 +168,7 @@ class TCloseness(ClassMeasure):
 
 
 @dataclass(frozen=True, repr=False)
-class TClosenessResult(ClassResult[ClassPart]):
+class TClosenessResult(ClassResult):
     """Distances by quasi-identifier and sensitive column."""
 
     requested: float = 0.2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -222,15 +222,14 @@ class ClassPart:
         return int(self.sizes.sum())
 
 
-P = TypeVar("P", bound=ClassPart)
-R = TypeVar("R", bound="ClassResult[Any]")
+R = TypeVar("R", bound="ClassResult")
 
 
 @dataclass(frozen=True, repr=False)
-class ClassResult(Result, Generic[P]):
+class ClassResult(Result):
     """Numbers by class; ``smaller_is_worse`` says which end is the worst."""
 
-    parts: tuple[P, ...] = ()
+    parts: tuple[ClassPart, ...] = ()
     requested: float = 0.0
     smaller_is_worse = False
 
@@ -250,7 +249,7 @@ class ClassResult(Result, Generic[P]):
         found = dict.fromkeys((part.column for part in self.parts), 0.0)
         return found | {part.column: part.extreme for part in reversed(self.worst_first())}
 
-    def worst_first(self) -> list[P]:
+    def worst_first(self) -> list[ClassPart]:
         """Return the parts, the worst first."""
         sign = 1 if self.smaller_is_worse else -1
         return sorted(self.parts, key=lambda part: sign * part.extreme)
@@ -271,7 +270,7 @@ class ClassResult(Result, Generic[P]):
 
 
 @dataclass(frozen=True, repr=False)
-class ValueResult(ClassResult[ClassPart]):
+class ValueResult(ClassResult):
     """Numbers by class, for each quasi-identifier and sensitive column."""
 
     figure: str = ""

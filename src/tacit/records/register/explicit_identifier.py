@@ -193,17 +193,10 @@ class ExplicitIdentifierResult(Result):
         return bars(items, title="People reached alone", y="share of people")
 
 
-def complete(frame: nw.LazyFrame[Any], columns: Sequence[str]) -> nw.LazyFrame[Any]:
-    """Return the rows without a missing value in the columns."""
-    for column in columns:
-        frame = frame.filter(~nw.col(column).is_null())
-    return frame
-
-
 def count_people(frame: nw.LazyFrame[Any], entity: str | None) -> int:
     """Return the number of people: distinct entities, or records."""
     if entity is not None:
-        frame = aggregate(complete(frame, [entity]), [entity], nw.len().alias(N))
+        frame = aggregate(frame.drop_nulls([entity]), [entity], nw.len().alias(N))
     return int(frame.select(nw.len().alias(N)).collect("pyarrow").item(0, N))
 
 
@@ -212,10 +205,10 @@ def people_per_value(
 ) -> tuple[Ints, Ints]:
     """Return (people, values): this many values reach this many people each; counted on the engine."""
     keys = list(dict.fromkeys(columns))
-    frame = complete(frame, keys)
+    frame = frame.drop_nulls(keys)
     if entity is not None:
         pair = list(dict.fromkeys([*keys, entity]))
-        frame = aggregate(complete(frame, [entity]), pair, nw.len().alias(N)).select(*pair)
+        frame = aggregate(frame.drop_nulls([entity]), pair, nw.len().alias(N)).select(*pair)
     people = aggregate(frame, keys, nw.len().cast(nw.Int64).alias(PEOPLE))
     sizes = people.group_by(PEOPLE).agg(nw.len().cast(nw.Int64).alias(N))
     table = sizes.collect("pyarrow")

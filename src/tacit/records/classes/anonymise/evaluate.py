@@ -305,11 +305,11 @@ def take_from_kinds(number: Ints, of: Ints, count: Ints, price: Floats) -> Flags
     return gone
 
 
-def bound_price(amounts: Floats, price: Floats, records: float) -> float:
-    """Return what suppressing so many records costs at least, were parts of classes suppressed."""
+def bound_price(amounts: Floats, price: Floats, wanted: float) -> float:
+    """Return what so much costs at least, were parts of classes suppressed: no choice of whole ones costs less."""
     order = np.argsort(price / np.maximum(amounts, 1e-300), kind="stable")
     before = np.cumsum(amounts[order]) - amounts[order]
-    part = np.clip((records - before) / np.maximum(amounts[order], 1e-300), 0.0, 1.0)
+    part = np.clip((wanted - before) / np.maximum(amounts[order], 1e-300), 0.0, 1.0)
     return float(part @ price[order])
 
 
@@ -351,7 +351,7 @@ def choose_for_one(cost: Floats, load: Floats, count: Ints, excess: float) -> Fe
         return Fewest(take_in_order(load, count, by_cost, excess), True)
     order = use[np.lexsort([-cost[use], -load[use] / np.maximum(cost[use], 1e-300)])]
     number = fill_up(cost, load, count, order, excess)
-    least = bound_cost(cost, load, count, order, excess)
+    least = bound_price((load * count)[use], (cost * count)[use], excess)
     if bool((cost == np.rint(cost)).all()):
         least = np.ceil(least - SLIGHT * max(least, 1.0))
     return Fewest(number, float(cost @ number) <= least * (1 + SLIGHT))
@@ -384,18 +384,6 @@ def fill_up(cost: Floats, load: Floats, count: Ints, order: Ints, excess: float)
         number[kind] += 1
         excess -= load[kind]
     return number
-
-
-def bound_cost(cost: Floats, load: Floats, count: Ints, order: Ints, excess: float) -> float:
-    """Return the cost when parts of classes could be suppressed: no choice costs less."""
-    total = 0.0
-    for kind in order.tolist():
-        if excess <= SLIGHT:
-            break
-        taken = min(float(count[kind]), excess / load[kind])
-        total += taken * cost[kind]
-        excess -= taken * load[kind]
-    return total
 
 
 def solve_program(cost: Floats, loads: Floats, count: Ints, excess: Floats) -> Fewest | None:

@@ -299,10 +299,7 @@ def has_missing(problem: Problem) -> list[bool]:
 
 
 def log_leaves(problem: Problem, state: State, more: Sequence[bool] = ()) -> Floats:
-    """Return the logarithm of the number of ground combinations below each class.
-
-    ``more`` says for which keys the top holds a missing value besides.
-    """
+    """Return the log of the ground combinations below each class; ``more``: keys whose top holds a missing value too."""
     total = np.zeros(len(state))
     for j, (climb, level) in enumerate(zip(problem.climbs, state.levels, strict=True)):
         leaves = climb.leaves[level].astype(np.float64)
@@ -404,9 +401,7 @@ def entropy_objective(
     scale = 1.0 / most if most > 0 else 0.0
     scaled = tuple(tuple(t * scale for t in per_level) for per_level in tables)
     return Entropy(
-        weighted=weighted,
-        generalise=common["generalise"],
-        suppress=common["suppress"],
+        **common,
         **lay_out(scaled, shares),
         top=float(log(total)) * scale,
         ground=tuple(g * scale for g in ground),
