@@ -13,7 +13,7 @@ from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.values import as_frame, classes
 from tacit.errors import InputError
-from tacit.fields import OneQuasi, PositiveFloat, Probability
+from tacit.fields import OneQuasi, PositiveFloat, PositiveShare, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import grouped_bars
 from tacit.records.register.matching import link
@@ -68,10 +68,8 @@ class AttackRisk(Measure):
     at_risk: Probability | None = Field(
         default=None, description="the share of records at risk allowed"
     )
-    fraction: float | None = Field(
+    fraction: PositiveShare | None = Field(
         default=None,
-        gt=0,
-        le=1,
         description="the sampling fraction of the data, to estimate the population without a register",
     )
     cost: PositiveFloat | None = Field(

@@ -37,7 +37,7 @@ from tacit.engine.subsets import (
     sum_over_axes,
 )
 from tacit.errors import InputError, SdcError
-from tacit.fields import OneQuasi, PositiveInt, Probability
+from tacit.fields import OneQuasi, PositiveInt, PositiveShare, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.classes.class_values import free_name
@@ -83,11 +83,8 @@ class Suda(Measure):
 
     kind: Literal["suda"] = "suda"
     max_size: PositiveInt = Field(default=3, description="most keys in a minimal unique")
-    fraction: float = Field(
-        default=0.01,
-        gt=0,
-        le=1,
-        description="the sampling fraction of the data, for the DIS scores",
+    fraction: PositiveShare = Field(
+        default=0.01, description="the sampling fraction of the data, for the DIS scores"
     )
     scores: Scores = Field(
         default="elliot",
@@ -186,21 +183,14 @@ class Suda(Measure):
 
 @dataclass(frozen=True, repr=False)
 class SudaResult(Result):
-    """Scores by record, minimal uniques by set of keys, and contributions.
+    """Scores by record, minimal uniques by set of keys, and contributions."""
 
-    Attributes
-    ----------
-    minimal_uniques
-        One row per set of keys that is a minimal unique of some record: the set, its size, the records, and the sum
-        of their weights.
-    contributions
-        One row per key: the minimal uniques that contain it, their weights, and the share of the total score.
-    value_contributions
-        One row per key and value: the weights of minimal uniques that contain it, and the share of the key's.
-    """
-
+    #: One row per set of keys that is a minimal unique of some record: the set, its size, the records, and the sum of
+    #: their weights.
     minimal_uniques: nw.DataFrame[Any] = None  # type: ignore[assignment]
+    #: One row per key: the minimal uniques that contain it, their weights, and the share of the total score.
     contributions: nw.DataFrame[Any] = None  # type: ignore[assignment]
+    #: One row per key and value: the weights of minimal uniques that contain it, and the share of the key's.
     value_contributions: nw.DataFrame[Any] = None  # type: ignore[assignment]
 
     def plot(self) -> Chart:

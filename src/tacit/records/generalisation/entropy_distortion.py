@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -82,7 +82,7 @@ class EntropyDistortion(Measure):
         for c in columns:
             ctx.tick(f"entropy distortion of {c}")
             parts[c] = column_loss(pairs[c], original.hierarchies.get(c))
-        whole = sum(parts.values(), Loss())
+        whole = Loss(*map(sum, zip(*parts.values(), strict=True)))
         return EntropyDistortionResult(
             kind=self.kind,
             title="Entropy distortion",
@@ -120,22 +120,13 @@ class EntropyDistortionResult(Result):
         )
 
 
-@dataclass(frozen=True)
-class Loss:
+class Loss(NamedTuple):
     """Bits lost, the most that could be lost, and cells changed, of how many."""
 
     lost: float = 0.0
     most: float = 0.0
     changed: int = 0
     cells: int = 0
-
-    def __add__(self, other: Loss) -> Loss:
-        return Loss(
-            self.lost + other.lost,
-            self.most + other.most,
-            self.changed + other.changed,
-            self.cells + other.cells,
-        )
 
     @property
     def distortion(self) -> float:
@@ -157,9 +148,25 @@ def column_loss(found: ValuePairs, hierarchy: Hierarchy | None) -> Loss:
     known = np.array([t is not None for t in x_texts])[x]
     n_x = np.bincount(x, weights=n, minlength=len(x_texts)).astype(np.float64)
     total = float(n.sum())
-    n_node = node_counts(x, y, x_texts, y_texts, n_x, hierarchy)
+    # The node of a released value holds the values seen to be released as it; and its leaves in the hierarchy, provided
+    # it was used for one of them at all (a label used as a mere pseudonym means nothing).
+    members: list[set[int]] = [set() for _ in y_texts]
+    for i, j in zip(x.tolist(), y.tolist(), strict=True):
+        members[j].add(i)
+    if hierarchy is not None:
+        places = [-1 if t is None else hierarchy.position.get(t, -1) for t in x_texts]
+        ground = np.array(places, dtype=np.int64)
+        for text, mine in zip(y_texts, members, strict=True):
+            if text is None or text not in hierarchy.nodes:
+                continue
+            level, position = hierarchy.nodes[text]
+            below = (ground >= 0) & (hierarchy.up[level][ground] == position)
+            leaves = set(np.flatnonzero(below | (level == hierarchy.height)).tolist())
+            if mine & leaves:
+                mine |= leaves
+    held = np.array([n_x[list(m)].sum() for m in members])
     suppressed = np.array([t is None for t in y_texts])[y]
-    n_node = np.where(suppressed, total, n_node[y])
+    n_node = np.where(suppressed, total, held[y])
     changed = np.array([x_texts[i] != y_texts[j] for i, j in zip(x, y, strict=True)], dtype=bool)
     return Loss(
         lost=bits(n_x[x], n_node, n, known),
@@ -180,36 +187,6 @@ def coded_texts(column: Coded, more: Ints) -> tuple[Ints, list[str | None]]:
     found = {t: i for i, t in enumerate(dict.fromkeys(texts))}
     at = np.array([found[t] for t in texts], dtype=np.int64)
     return at[np.concatenate([column.codes, more])], list(found)
-
-
-def node_counts(
-    x: Ints,
-    y: Ints,
-    x_texts: list[str | None],
-    y_texts: list[str | None],
-    n_x: Floats,
-    hierarchy: Hierarchy | None,
-) -> Floats:
-    """Return, for each released value, how many original records hold a value of its node.
-
-    The node holds the values seen to be released as it; and its leaves in the hierarchy, provided it
-    was used for one of them at all (a label used as a mere pseudonym means nothing).
-    """
-    members: list[set[int]] = [set() for _ in y_texts]
-    for i, j in zip(x.tolist(), y.tolist(), strict=True):
-        members[j].add(i)
-    if hierarchy is not None:
-        places = [-1 if t is None else hierarchy.position.get(t, -1) for t in x_texts]
-        ground = np.array(places, dtype=np.int64)
-        for text, mine in zip(y_texts, members, strict=True):
-            if text is None or text not in hierarchy.nodes:
-                continue
-            level, position = hierarchy.nodes[text]
-            below = (ground >= 0) & (hierarchy.up[level][ground] == position)
-            leaves = set(np.flatnonzero(below | (level == hierarchy.height)).tolist())
-            if mine & leaves:
-                mine |= leaves
-    return np.array([n_x[list(m)].sum() for m in members])
 
 
 def rank_techniques(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -14,11 +14,16 @@ from tacit.data.block import read_block
 from tacit.data.microdata import Microdata
 from tacit.data.values import not_numeric
 from tacit.errors import Infeasible, InputError, SdcError
-from tacit.fields import ColumnName, PositiveFloat, PositiveInt
+from tacit.fields import ColumnName, PositiveFloat, PositiveInt, PositiveShare
 from tacit.records.noise.add_noise import noise
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.stats.correction.retention import Distribution, retention_probability
+
+LowerShare = Annotated[
+    float, Field(ge=0, lt=1, description="share below the lower limit; 0 for none")
+]
+UpperShare = Annotated[PositiveShare, Field(description="share below the upper limit; 1 for none")]
 
 
 @register
@@ -54,12 +59,8 @@ class Blank(Method):
     covariates: tuple[ColumnName, ...] = Field(
         default=(), description="further columns to blank on"
     )
-    lower: float = Field(
-        default=0.0, ge=0, lt=1, description="share below the lower limit; 0 for none"
-    )
-    upper: float = Field(
-        default=0.95, gt=0, le=1, description="share below the upper limit; 1 for none"
-    )
+    lower: LowerShare = 0.0
+    upper: UpperShare = 0.95
     rule: Literal["randomised", "plain"] = Field(
         default="randomised", description="limits blurred by random numbers, or as they are"
     )

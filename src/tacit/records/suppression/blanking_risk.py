@@ -16,7 +16,12 @@ from tacit.data.values import as_frame, read_numeric_column, row_numbers
 from tacit.fields import ColumnName, ColumnNames
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.suppression.blank import percent_dropped, quantile_limits
+from tacit.records.suppression.blank import (
+    LowerShare,
+    UpperShare,
+    percent_dropped,
+    quantile_limits,
+)
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -43,12 +48,8 @@ class BlankingRisk(Measure):
 
     kind: Literal["blanking_risk"] = "blanking_risk"
     columns: ColumnNames = Field(description="the columns in which extreme values are risky")
-    lower: float = Field(
-        default=0.0, ge=0, lt=1, description="share below the lower limit; 0 for none"
-    )
-    upper: float = Field(
-        default=0.95, gt=0, le=1, description="share below the upper limit; 1 for none"
-    )
+    lower: LowerShare = 0.0
+    upper: UpperShare = 0.95
     limits: Mapping[ColumnName, tuple[float | None, float | None]] = Field(
         default_factory=dict, description="limits of a column, instead of its quantiles"
     )

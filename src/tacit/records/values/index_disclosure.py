@@ -17,7 +17,7 @@ from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric
 from tacit.data.values import as_frame
 from tacit.errors import InputError, InvalidParameter
-from tacit.fields import ColumnName, PositiveFloat, Secret
+from tacit.fields import ColumnName, PositiveFloat, PositiveShare, Secret
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.registry import register
@@ -74,10 +74,8 @@ class IndexDisclosure(Measure):
         default=True,
         description="multiply risk by the column's variance, so that columns of different units compare",
     )
-    tail: float | None = Field(
+    tail: PositiveShare | None = Field(
         default=None,
-        gt=0,
-        le=1,
         description="look only at targets in this upper share of the column: extreme values",
     )
     lambda_squared: PositiveFloat | None = Secret(
