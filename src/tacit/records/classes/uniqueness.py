@@ -123,20 +123,13 @@ class Uniqueness(Measure):
 
 @dataclass(frozen=True, repr=False)
 class UniquenessResult(Result):
-    """Shares at risk by set of columns.
+    """Shares at risk by set of columns."""
 
-    Attributes
-    ----------
-    names
-        The columns that were combined.
-    shares
-        Share of records at risk, by set.
-    minimal
-        The sets that reach the asked share while none of their proper subsets does.
-    """
-
+    #: The columns that were combined.
     names: tuple[str, ...] = ()
+    #: Share of records at risk, by set.
     shares: dict[tuple[str, ...], float] = None  # type: ignore[assignment]
+    #: The sets that reach the asked share while none of their proper subsets does.
     minimal: tuple[tuple[str, ...], ...] = ()
 
     def share(self, *columns: str) -> float:

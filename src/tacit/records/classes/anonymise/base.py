@@ -38,10 +38,10 @@ MODELS: Mapping[str, tuple[Maker, Claimer]] = {
     "attack_risk": (condition.from_attack_risk, condition.claim_attack_risk),
     "beta_likeness": (values.from_values, values.claim_values),
     "delta_disclosure": (values.from_values, values.claim_values),
-    "delta_presence": (population.from_delta_presence, population.claim_delta_presence),
+    "delta_presence": (population.from_delta_presence, population.claim_of_register),
     "individual_risk": (population.from_individual_risk, population.claim_risk),
     "k_anonymity": (condition.from_k_anonymity, condition.claim_k),
-    "k_map": (population.from_k_map, population.claim_k_map),
+    "k_map": (population.from_k_map, population.claim_of_register),
     "l_diversity": (values.from_l_diversity, values.claim_values),
     "lkc": (values.from_lkc, values.claim_values),
     "population_uniqueness": (population.from_population_uniqueness, population.claim_few_uniques),
@@ -156,13 +156,11 @@ class LatticeMethod(Method):
             yield InputError(f"{self.kind}: give at least one model, e.g. KAnonymity(k=5).")
         for model in self.models:
             yield from model.faults(data)
-        yield from [
-            RoleMissing(
-                f"{self.kind}: key {key!r} has no hierarchy. Give one, or tacit.hierarchy.flat() to allow suppression only."
-            )
-            for key in self.generalised(data)
-            if key not in data.hierarchies
-        ]
+        for key in self.generalised(data):
+            if key not in data.hierarchies:
+                yield RoleMissing(
+                    f"{self.kind}: key {key!r} has no hierarchy. Give one, or tacit.hierarchy.flat() to allow suppression only."
+                )
         yield from [InputError(f"{self.kind}: {clause}.") for clause in self.aggregate_faults(data)]
         for key, (low, high) in self.levels.items():
             if key in data.hierarchies and not 0 <= low <= high <= data.hierarchy(key).height:
@@ -197,22 +195,15 @@ class LatticeMethod(Method):
         schema = data.frame.collect_schema()
         named = [c for c in self.microaggregate if c in data.columns]
         yield from [f"microaggregate={c!r} is no key" for c in named if c not in data.keys]
-        yield from [
-            f"key {c!r} is not numeric, so that a class has no mean, median or interval of it"
-            for c in named
-            if c in data.keys and not schema[c].is_numeric()
-        ]
-        yield from [
-            f"key {c!r} is microaggregated and takes no importance or levels"
-            for c in named
-            if c in self.importance or c in self.levels
-        ]
-        homes = {c: [g for g in data.quasi.values() if c in g] for c in named}
-        yield from [
-            f"key {c!r} is microaggregated and may stand in one quasi-identifier only"
-            for c in named
-            if len(homes[c]) > 1
-        ]
+        for c in named:
+            if c in data.keys and not schema[c].is_numeric():
+                yield f"key {c!r} is not numeric, so that a class has no mean, median or interval of it"
+        for c in named:
+            if c in self.importance or c in self.levels:
+                yield f"key {c!r} is microaggregated and takes no importance or levels"
+        for c in named:
+            if sum(c in group for group in data.quasi.values()) > 1:
+                yield f"key {c!r} is microaggregated and may stand in one quasi-identifier only"
         if any(all(c in self.microaggregate for c in group) for group in data.quasi.values()):
             yield "at least one key of a quasi-identifier must be left to form classes"
         if self.microaggregate and any(m.kind == "lkc" for m in self.models):
@@ -229,19 +220,6 @@ class LatticeMethod(Method):
             data = aggregate_classes(data, keys, how, weight)
         return data
 
-    def checked_register(self, people: Microdata | None) -> Microdata | None:
-        """Return the register where a model asks for one, or say that there is none."""
-        if not self.asks_register:
-            return None
-        if people is None:
-            names = [m.kind for m in self.models if m.kind in population.KINDS]
-            raise InputError(
-                f"{self.kind}: {' and '.join(names)} counts the people of a population register: pass register=, or name "
-                "the file in the plan's register section."
-            )
-        self.check_type(people, " with register=")
-        return people
-
     @property
     def asks_register(self) -> bool:
         """Return True when a model counts the people of a register."""
@@ -249,7 +227,16 @@ class LatticeMethod(Method):
 
     def pose(self, data: Microdata, people: Microdata | None = None) -> Task:
         """Return the search problem of some data, with a population register where a model asks for one."""
-        people = self.checked_register(people)
+        if not self.asks_register:
+            people = None
+        elif people is None:
+            kinds = [m.kind for m in self.models if m.kind in population.KINDS]
+            raise InputError(
+                f"{self.kind}: {' and '.join(kinds)} counts the people of a population register: pass register=, or name "
+                "the file in the plan's register section."
+            )
+        else:
+            self.check_type(people, " with register=")
         keys = self.generalised(data)
         quasi = {name: [c for c in group if c in keys] for name, group in data.quasi.items()}
         asked = [m.sensitive for m in self.models if hasattr(m, "sensitive")]

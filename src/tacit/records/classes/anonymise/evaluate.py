@@ -176,7 +176,12 @@ class Task:
         amounts, loads = state.amounts(self.weighted)[at], loads[:, at]
         priced = self.objective.compute_prices(self.problem, state)
         price = np.zeros(len(at)) if priced is None else priced[at]
-        gone, proven = pick_classes(amounts, loads, price)
+        kinds, of, count = np.unique(
+            np.vstack([amounts, loads]), axis=1, return_inverse=True, return_counts=True
+        )
+        found = choose_fewest(kinds[0], kinds[1:], count)
+        # Of classes that are equal in this, those with the least price go.
+        gone, proven = take_from_kinds(found.number, of.ravel(), count, price), found.proven
         if proven and price[gone].sum() > bound_price(amounts, price, amounts[gone].sum()) + NEARLY:
             # Other classes of as many records might lose more: of those, the cheapest to suppress are chosen.
             gone, proven = pick_cheapest(amounts, loads, price, gone)
@@ -254,26 +259,8 @@ class Task:
 
     def nothing_is_safe(self, state: State) -> bool:
         """Return whether a release of no records meets the conditions on the whole."""
-        nobody = np.zeros(len(state), dtype=bool)
-        return all(
-            c.holds(self.view(state, group, nobody)[0])
-            for c, scope in self.conditions
-            if c.overall
-            for group in scope
-        )
-
-
-def pick_classes(amounts: Floats, loads: Floats, price: Floats) -> tuple[Flags, bool]:
-    """Return the classes that go so that no sum of loads is above 0, and whether no others have fewer records.
-
-    Of classes that are equal in this, those with the least price go.
-    """
-    kinds, of, count = np.unique(
-        np.vstack([amounts, loads]), axis=1, return_inverse=True, return_counts=True
-    )
-    of = of.ravel()
-    found = choose_fewest(kinds[0], kinds[1:], count)
-    return take_from_kinds(found.number, of, count, price), found.proven
+        overall = [(c, group) for c, scope in self.conditions if c.overall for group in scope]
+        return self.hold(state, np.zeros(len(state), dtype=bool), overall)
 
 
 def pick_cheapest(amounts: Floats, loads: Floats, price: Floats, gone: Flags) -> tuple[Flags, bool]:

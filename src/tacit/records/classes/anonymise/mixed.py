@@ -45,14 +45,6 @@ class Words:
         """Return the word of the top."""
         return int(self.ladder[-1, 0])
 
-    def extended(self, texts: Sequence[str], leaves: Ints, prices: Floats) -> Words:
-        """Return the words with more of them at the end."""
-        more = pa.concat_arrays([self.texts, pa.array(texts, pa.string())])
-        charged = np.concatenate([self.prices, prices]) if len(self.prices) else self.prices
-        return replace(
-            self, texts=more, leaves=np.concatenate([self.leaves, leaves]), prices=charged
-        )
-
 
 @dataclass(frozen=True)
 class Release:

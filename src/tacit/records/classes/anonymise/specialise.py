@@ -94,8 +94,10 @@ class Specialiser:
             if not moving.any():
                 break
             moved, is_open = self.take(classes, steps, np.where(moving, best, -1))
-            if self.overall and not self.whole_holds(moved):
-                break
+            if self.overall:
+                view = self.view(np.arange(len(self.rows)), moved.group, len(moved.levels))
+                if not all(c.holds(view) for c in self.overall):
+                    break
             classes = moved
         return classes
 
@@ -250,12 +252,6 @@ class Specialiser:
                 inside = found.within(place[found.of_class] >= 0)
                 values[column] = inside.merged(place, count, self.task.problem.sizes[column])
         return View(n, weight, values)
-
-    def whole_holds(self, classes: Classes) -> bool:
-        """Return whether the models that ask about all classes together hold."""
-        every = np.arange(len(self.rows))
-        view = self.view(every, classes.group, len(classes.levels))
-        return all(c.holds(view) for c in self.overall)
 
 
 @dataclass(frozen=True)
