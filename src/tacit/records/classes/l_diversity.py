@@ -152,7 +152,7 @@ class LDiversity(ClassMeasure):
 
 
 @dataclass(frozen=True, repr=False)
-class LDiversityResult(ClassResult):
+class LDiversityResult(ClassResult[ClassPart]):
     """Diversity by quasi-identifier and sensitive column."""
 
     requested: float = 2

@@ -157,7 +157,7 @@ class TCloseness(ClassMeasure):
 
 
 @dataclass(frozen=True, repr=False)
-class TClosenessResult(ClassResult):
+class TClosenessResult(ClassResult[ClassPart]):
     """Distances by quasi-identifier and sensitive column."""
 
     requested: float = 0.2

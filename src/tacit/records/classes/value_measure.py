@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -219,14 +219,15 @@ class ClassPart:
         return int(self.sizes.sum())
 
 
-R = TypeVar("R", bound="ClassResult")
+P = TypeVar("P", bound=ClassPart)
+R = TypeVar("R", bound="ClassResult[Any]")
 
 
 @dataclass(frozen=True, repr=False)
-class ClassResult(Result):
+class ClassResult(Result, Generic[P]):
     """Numbers by class; ``smaller_is_worse`` says which end is the worst."""
 
-    parts: tuple[ClassPart, ...] = ()
+    parts: tuple[P, ...] = ()
     requested: float = 0.0
     smaller_is_worse = False
 
@@ -246,7 +247,7 @@ class ClassResult(Result):
         found = dict.fromkeys((part.column for part in self.parts), 0.0)
         return found | {part.column: part.extreme for part in reversed(self.worst_first())}
 
-    def worst_first(self) -> list[ClassPart]:
+    def worst_first(self) -> list[P]:
         """Return the parts, the worst first."""
         sign = 1 if self.smaller_is_worse else -1
         return sorted(self.parts, key=lambda part: sign * part.extreme)
@@ -267,7 +268,7 @@ class ClassResult(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class ValueResult(ClassResult):
+class ValueResult(ClassResult[ClassPart]):
     """Numbers by class, for each quasi-identifier and sensitive column."""
 
     figure: str = ""

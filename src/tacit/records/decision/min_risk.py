@@ -235,9 +235,6 @@ class MinRisk(SideInformation, Method):
         lost = {n: int((d.count(posed.codes) == 0).sum()) for n, d in held.items()}
         rules = count_rules(known, self.per, self.k)
         digits = len(str(rules)) if rules.bit_length() < 10_000 else int(rules.bit_length() * 0.301)
-        several = (
-            "worst of several dictionaries" if self.prior is None else "prior over dictionaries"
-        )
         ctx.note(
             **count_hidden(posed.names, hidden),
             disclosed=int(rule.shown.sum()),
@@ -246,7 +243,7 @@ class MinRisk(SideInformation, Method):
             proven=rule.proven,
             how=rule.how,
             rules=rules if digits <= DIGITS else f"about 10^{digits - 1}",
-            attacker="known dictionary" if len(held) == 1 else several,
+            attacker=self.attacker(posed),
             dictionaries={n: d.n for n, d in zip(titles, held.values(), strict=True)},
             records_without_candidates=dict(zip(titles, lost.values(), strict=True)),
         )
@@ -263,6 +260,12 @@ class MinRisk(SideInformation, Method):
                 Approximate,
                 stacklevel=4,
             )
+
+    def attacker(self, posed: Posed) -> str:
+        """Return what is assumed of the attacker's dictionary."""
+        if len(posed.dictionaries) == 1:
+            return "known dictionary"
+        return "worst of several dictionaries" if self.prior is None else "prior over dictionaries"
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
         names = self.attributes(data)

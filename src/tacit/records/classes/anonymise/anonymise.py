@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
@@ -302,6 +302,10 @@ class Lattice(Result):
         ]
         value = f"{self.utility.replace('_', ' ')} (lower is better)"
         return draw_lattice(rows, keys=self.keys, value=value, nodes=self.n_nodes)
+
+    def charts(self) -> Iterable[Chart]:
+        """Return the chart of the lattice."""
+        return (self.plot(),)
 
     def named(self, node: Node) -> LatticeNode:
         """Return a node with its levels by key."""
