@@ -320,10 +320,9 @@ def undo_moves(s: State) -> None:
 def relocate(s: State, p: int, k: int) -> bool:
     """Move a piece, or one record of it, to the nearby cluster where that saves most."""
     c, x = s.cluster[p], s.cell[p]
-    most = min(s.n[p], s.size[c] - k)
     best, to, many = 0, -1, 0
     near = pieces_near(s, x)
-    q = most
+    q = min(s.n[p], s.size[c] - k)
     while q >= 1:
         gain = gain_of_leaving(s, p, q)
         for t in near:
@@ -405,7 +404,8 @@ def start_cluster(s: State, p: int, k: int) -> bool:
     change = move(s, p, min(s.n[p], s.size[c] - k, k), new)
     while s.size[new] < k:
         best, partner = np.inf, -1
-        for t in np.append(pieces_near(s, x), pieces_in(s, c)):
+        around: Ints = np.append(pieces_near(s, x), pieces_in(s, c))
+        for t in around:
             value = better_partner(s, t, new, k)
             if value < best:
                 best, partner = value, t

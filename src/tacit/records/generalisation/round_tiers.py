@@ -75,7 +75,7 @@ class RoundTiers(Method):
         """Return a column of a block, each value rounded to the base of its tier."""
         column = as_numbers(table.column(name), name)
         whole = column.whole and all(Fraction(repr(b)).denominator == 1 for _, b in self.tiers)
-        values = column.values.copy() if whole else column.values.astype(np.float64)
+        values: Any = column.values.copy() if whole else column.values.astype(np.float64)
         size, above = np.abs(column.values.astype(np.float64)), np.inf
         for limit, base in self.tiers:
             at, above = column.known & (size >= limit) & (size < above), limit
