@@ -19,6 +19,9 @@ ColumnName = Annotated[
 ]
 ColumnNames = Annotated[tuple[ColumnName, ...], Field(min_length=1)]
 Probability = Annotated[float, Field(ge=0, le=1)]
+#: A share that is not 0, and one that is neither 0 nor 1.
+PositiveShare = Annotated[float, Field(gt=0, le=1)]
+OpenShare = Annotated[float, Field(gt=0, lt=1)]
 PositiveInt = Annotated[int, Field(ge=1)]
 NaturalInt = Annotated[int, Field(ge=0)]
 PositiveFloat = Annotated[float, Field(gt=0)]

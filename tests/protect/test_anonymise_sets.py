@@ -14,7 +14,7 @@ import pytest
 import tacit
 from fuzz.judge import JUDGES
 from tacit.errors import Infeasible
-from tacit.records.classes.anonymise.models.registry import claims_of
+from tacit.records.classes.anonymise.base import claims_of
 
 
 def draw_tree(rng, key):

@@ -42,9 +42,14 @@ def pairs(original: Microdata, released: Microdata, columns: Sequence[str], kind
     return Pairs(matrix(old, columns), matrix(new, columns), at_old, at_new)
 
 
+def links_lost(original: Microdata, released: Microdata) -> bool:
+    """Return True when the records were given new row numbers since the original."""
+    return any(a.details.get("links_lost") for a in released.history[len(original.history) :])
+
+
 def refuse_lost_links(original: Microdata, released: Microdata, kind: str) -> None:
     """Refuse a release whose records no longer are those of the original in order."""
-    if any(a.details.get("links_lost") for a in released.history[len(original.history) :]):
+    if links_lost(original, released):
         raise InputError(
             f"{kind}: the records were put in random order, so they cannot be compared with the original. Measure before that step."
         )

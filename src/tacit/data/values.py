@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
-from tacit.engine.codes import densify, group_ids
+from tacit.engine.codes import Cells, densify, group_ids
 from tacit.errors import InputError, RoleMissing
 
 
@@ -145,6 +145,15 @@ def classes(data: Microdata, columns: Sequence[str]) -> tuple[Ints, int]:
     coded = [data.codes(c) for c in columns]
     ids, _ = group_ids([c.codes for c in coded], [c.size for c in coded])
     return densify(ids)
+
+
+def tuples_at(data: Microdata, cells: Cells, at: Ints, levels: Mapping[str, int]) -> pa.Table:
+    """Return the key tuples of some cells as they stand when each key is raised to its level."""
+    columns = {}
+    for key, level in levels.items():
+        ground = cells.keys[key].decode(cells.keys[key].codes[at])
+        columns[key] = data.hierarchy(key).raise_values(ground, level) if level else ground
+    return pa.table(columns)
 
 
 def row_numbers(data: Microdata) -> Ints:

@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.engine.base import ROW
-from tacit.engine.codes import dense_ids, encode
+from tacit.data.values import as_frame, classes
 from tacit.errors import InputError
-from tacit.fields import OneQuasi, PositiveFloat, Probability
+from tacit.fields import OneQuasi, PositiveFloat, PositiveShare, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import grouped_bars
 from tacit.records.register.matching import link
@@ -71,10 +68,8 @@ class AttackRisk(Measure):
     at_risk: Probability | None = Field(
         default=None, description="the share of records at risk allowed"
     )
-    fraction: float | None = Field(
+    fraction: PositiveShare | None = Field(
         default=None,
-        gt=0,
-        le=1,
         description="the sampling fraction of the data, to estimate the population without a register",
     )
     cost: PositiveFloat | None = Field(
@@ -112,7 +107,9 @@ class AttackRisk(Measure):
         keys = data.keys if self.quasi is None else data.quasi_identifiers(self.quasi)[self.quasi]
         ctx.tick("class sizes")
         own, people, source = self.class_sizes(data, other, keys, ctx)
-        risks = {"prosecutor": 1 / own, "journalist": reciprocal(people)}
+        # Nobody finds a record that nobody could be.
+        found = np.divide(1.0, people, out=np.zeros(len(people)), where=people > 0)
+        risks = {"prosecutor": 1 / own, "journalist": found}
         attackers = {name: Attack.of(r, self.threshold) for name, r in risks.items()}
         chosen = "journalist" if self.attacker == "marketer" else self.attacker
         mine, r = attackers[chosen], risks[chosen]
@@ -132,16 +129,13 @@ class AttackRisk(Measure):
             title="Re-identification by prosecutor, journalist and marketer",
             value=mine.average,
             numbers=numbers,
-            frame=nw.from_native(
-                pa.table(
-                    {
-                        "position": np.arange(len(own)),
-                        "class size": own.astype(np.int64),
-                        "population": people,
-                        **risks,
-                    }
-                ),
-                eager_only=True,
+            frame=as_frame(
+                {
+                    "position": np.arange(len(own)),
+                    "class size": own.astype(np.int64),
+                    "population": people,
+                    **risks,
+                }
             ),
             explanation=(
                 f"The value compared before and after is the mean probability of the {self.attacker}. {WORDS[source]} "
@@ -155,21 +149,16 @@ class AttackRisk(Measure):
         self, data: Microdata, other: Companions, keys: tuple[str, ...], ctx: Context
     ) -> tuple[Floats, Floats, str]:
         """Return for each record the size of its class, the people it could be, and whence the latter is known."""
-        table = data.to_arrow(
-            list(dict.fromkeys([*keys, *([data.weight] if data.weight else [])])), with_row=True
-        )
-        coded = [encode(table.column(k)) for k in keys]
-        ids, n = dense_ids([c.codes for c in coded], [c.size for c in coded])
+        ids, n = classes(data, keys)
         own = np.bincount(ids, minlength=n).astype(np.float64)[ids]
         if other.has_register:
             found = link(data, Companions(register=other.register), self.quasi, None, ctx)
-            assert len(table.column(ROW)) == found.n
             return own, found.candidates.astype(np.float64), "register"
         if self.fraction is not None:
             return own, own / self.fraction, "fraction"
         if data.weight is None:
             return own, own, "data"
-        weights = table.column(data.weight).to_numpy(zero_copy_only=False).astype(np.float64)
+        weights = data.column(data.weight).to_numpy().astype(np.float64)
         if not np.all(weights > 0):
             raise InputError(
                 f"attack_risk: the weights in {data.weight!r} must be positive and not missing."
@@ -272,8 +261,3 @@ WORDS = {
     "weights": "The population was estimated by the sums of weights.",
     "data": "No register, fraction or weights were given: the data were taken for the whole population.",
 }
-
-
-def reciprocal(people: Floats) -> Floats:
-    """Return 1 / F, and 0 for a record that nobody could be."""
-    return np.divide(1.0, people, out=np.zeros(len(people)), where=people > 0)

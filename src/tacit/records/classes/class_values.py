@@ -17,6 +17,7 @@ from pydantic import Field
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.codes import Coded, agreeing_cells, cells, combine_codes
 from tacit.errors import InputError
 from tacit.stats.class_models import sum_by
@@ -74,10 +75,7 @@ def values_in_classes(
     order.
     """
     columns = (column,) if isinstance(column, str) else tuple(column)
-    frame = data.frame
-    if missing == "ignore":
-        for name in columns:
-            frame = frame.filter(~nw.col(name).is_null())
+    frame = data.frame.drop_nulls(list(columns)) if missing == "ignore" else data.frame
     # Cells come in the order of their codes, so that every engine gives the same classes.
     found = cells(frame, list(dict.fromkeys([*keys, *columns])))
     starts = class_starts([found.keys[k].codes for k in keys], len(found))
@@ -110,10 +108,7 @@ def values_that_agree(
     """
     own = values_in_classes(data, keys, columns, missing)
     size = len(own.values) + 1
-    frame = data.frame
-    if missing == "ignore":
-        for name in columns:
-            frame = frame.filter(~nw.col(name).is_null())
+    frame = data.frame.drop_nulls(list(columns)) if missing == "ignore" else data.frame
     found = cells(frame, keys)
     starts = np.searchsorted(own.of_class, np.arange(own.n_classes + 1))
     pairs: list[Ints] = []
@@ -181,7 +176,7 @@ def class_table(found: ClassValues, extra: Mapping[str, Any]) -> nw.DataFrame[An
     columns: dict[str, Any] = dict(found.keys)
     for name, values in {"records": found.sizes, **extra}.items():
         columns[free_name(name, columns)] = values
-    return nw.from_native(pa.table(columns), eager_only=True)
+    return as_frame(columns)
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.codes import count_classes, wildcard_sizes
 from tacit.engine.relational import N, W
 from tacit.fields import ClassSize, EachQuasi, MissingKeys, WildcardShare
@@ -175,7 +176,7 @@ def company(smallest: float) -> str:
 
 def by_category(data: Microdata, keys: tuple[str, ...]) -> Classes:
     """Count classes on the engine; a missing value is a value of its own."""
-    table = nw.from_native(count_classes(data.frame, keys, data.weight), eager_only=True)
+    table = as_frame(count_classes(data.frame, keys, data.weight))
     sizes = table.get_column(N).to_numpy().astype(np.int64)
     by_size = np.unique_counts(sizes)
     records: dict[float, int] = {
@@ -188,8 +189,6 @@ def by_category(data: Microdata, keys: tuple[str, ...]) -> Classes:
 
 def by_wildcard(data: Microdata, keys: tuple[str, ...], alpha: float = 1.0) -> Classes:
     """Count, for each cell, the records that agree with it when missing values agree with all."""
-    import pyarrow as pa
-
     cells = data.cells(keys, weight=data.weight)
     sizes = wildcard_sizes(cells, alpha=alpha)
     if alpha in (0, 1):
@@ -202,5 +201,4 @@ def by_wildcard(data: Microdata, keys: tuple[str, ...], alpha: float = 1.0) -> C
     distinct, of = np.unique(sizes, return_inverse=True)
     totals = np.bincount(of.ravel(), weights=cells.n, minlength=len(distinct))
     records = {s.item(): int(n) for s, n in zip(distinct, totals, strict=True)}
-    frame = nw.from_native(pa.table(columns), eager_only=True)
-    return Classes(keys, frame, records, len(cells))
+    return Classes(keys, as_frame(columns), records, len(cells))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
-from tacit.arrays import Ints
+from tacit.arrays import Flags, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.codes import Cells, cells, dense_ids
 from tacit.engine.subsets import all_subsets
 from tacit.fields import ClassSize, PositiveInt, Probability
@@ -86,7 +85,17 @@ class Lkc(SensitiveMeasure):
                 "records that violate on some set": bad_records,
                 "share of them": share,
             },
-            frame=subset_frame(parts),
+            frame=as_frame(
+                {
+                    "columns": [" x ".join(p.keys) for p in parts],
+                    "sensitive": [p.column for p in parts],
+                    "classes": [p.classes for p in parts],
+                    "smallest": [p.smallest for p in parts],
+                    "confidence": [p.confidence for p in parts],
+                    "too small": [p.too_small for p in parts],
+                    "too sure": [p.too_sure for p in parts],
+                }
+            ),
             explanation=(
                 f"An intruder is taken to know at most {self.known} of the keys. The value compared before and after is the "
                 "share of records that are in too small a class, or in one that tells too much, on some set of so many keys."
@@ -96,9 +105,7 @@ class Lkc(SensitiveMeasure):
             violations=bad_records,
         )
 
-    def look(
-        self, found: Cells, subset: tuple[str, ...], column: str
-    ) -> tuple[Subset, np.ndarray[Any, np.dtype[np.bool_]]]:
+    def look(self, found: Cells, subset: tuple[str, ...], column: str) -> tuple[Subset, Flags]:
         """Return what one set of keys shows, and which cells fail on it."""
         of_class, n_classes = dense_ids(*found.columns(subset))
         value = found.keys[column]
@@ -151,17 +158,3 @@ class LkcResult(Result):
             for p in ranked
         ]
         return bars(items, title="Records that violate, by set of keys", y="records")
-
-
-def subset_frame(parts: list[Subset]) -> nw.DataFrame[Any]:
-    """Return one row per set of keys and sensitive column."""
-    columns = {
-        "columns": [" x ".join(p.keys) for p in parts],
-        "sensitive": [p.column for p in parts],
-        "classes": [p.classes for p in parts],
-        "smallest": [p.smallest for p in parts],
-        "confidence": [p.confidence for p in parts],
-        "too small": [p.too_small for p in parts],
-        "too sure": [p.too_sure for p in parts],
-    }
-    return nw.from_native(pa.table(columns), eager_only=True)

@@ -15,7 +15,7 @@ from pydantic import Field
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import not_numeric, read_numeric_column
+from tacit.data.values import as_frame, not_numeric, read_numeric_column
 from tacit.data.where import WhereRule, columns_of, where
 from tacit.engine.base import ROW
 from tacit.errors import DisclosureRefused
@@ -79,16 +79,7 @@ class QueryRestriction(Measure):
             ctx.tick("query restriction", i / len(self.queries))
             decisions.append(session.ask(rule))
         refused = sum(not d.allowed for d in decisions)
-        frame = pa.table(
-            {
-                "query": pa.array(self.queries, pa.string()),
-                "records": pa.array([d.records for d in decisions], pa.int64()),
-                "answer": pa.array(
-                    ["allowed" if d.allowed else "refused" for d in decisions], pa.string()
-                ),
-                "reason": pa.array([d.reason for d in decisions], pa.string()),
-            }
-        )
+        told = ["allowed" if d.allowed else "refused" for d in decisions]
         return QueryRestrictionResult(
             kind=self.kind,
             title=f"Query restriction with at least {self.min_query_set} records",
@@ -101,7 +92,14 @@ class QueryRestriction(Measure):
                 "refused: small complement": sum(d.reason == SMALL_REST for d in decisions),
                 "refused: earlier answers": sum(d.reason == OVERLAP for d in decisions),
             },
-            frame=nw.from_native(frame, eager_only=True),
+            frame=as_frame(
+                {
+                    "query": pa.array(self.queries, pa.string()),
+                    "records": pa.array([d.records for d in decisions], pa.int64()),
+                    "answer": pa.array(told, pa.string()),
+                    "reason": pa.array([d.reason for d in decisions], pa.string()),
+                }
+            ),
             explanation="Queries are taken in order; a refusal may be due to the answers given before it. The value compared is the share refused.",
             decisions=tuple(decisions),
         )

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from tacit.arrays import Floats
+from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
@@ -113,13 +113,18 @@ class SmallCellsResult(Result):
 def count_combinations(sources: Sequence[Microdata], columns: Sequence[str]) -> Floats:
     """Return sources x combinations: the records of each combination that occurs in any source."""
     cells = [d.cells(columns) for d in sources]
-    coded = []
-    for name in columns:
-        keys = [c.keys[name] for c in cells]
-        coded.append(encode(pa.concat_arrays([k.decode().cast(pa.string()) for k in keys])))
-    ids, n = dense_ids([c.codes for c in coded], [c.size for c in coded])
-    own = np.split(ids, np.cumsum([len(c) for c in cells])[:-1])
+    own, n = joint_ids([[c.keys[name].decode() for name in columns] for c in cells])
     return np.stack([np.bincount(i, c.n, minlength=n) for i, c in zip(own, cells, strict=True)])
+
+
+def joint_ids(sources: Sequence[Sequence[pa.Array]]) -> tuple[list[Ints], int]:
+    """Return which combination of texts, numbered over all sources, each row of each has, and how many there are."""
+    coded = [
+        encode(pa.concat_arrays([part.cast(pa.string()) for part in parts]))
+        for parts in zip(*sources, strict=True)
+    ]
+    ids, n = dense_ids([c.codes for c in coded], [c.size for c in coded])
+    return np.split(ids, np.cumsum([len(source[0]) for source in sources])[:-1]), n
 
 
 def linkage(original: Microdata, released: Microdata, columns: tuple[str, ...]) -> float | None:
@@ -129,10 +134,6 @@ def linkage(original: Microdata, released: Microdata, columns: tuple[str, ...]) 
     place = np.searchsorted(before, after)
     if not len(after) or place.max() >= len(before) or np.any(before[place] != after):
         return None
-    coded = []
-    for c in columns:
-        parts = [t.column(c).cast(pa.string()).combine_chunks() for t in (old, new)]
-        coded.append(encode(pa.concat_arrays(parts)))
-    ids, _ = dense_ids([c.codes for c in coded], [c.size for c in coded])
-    cells = ids[: len(before)]
-    return correct_matches(cells, ids[len(before) :], cells[place])
+    tables = [[t.column(c).combine_chunks() for c in columns] for t in (old, new)]
+    (cells, theirs), _ = joint_ids(tables)
+    return correct_matches(cells, theirs, cells[place])

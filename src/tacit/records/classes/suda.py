@@ -26,6 +26,7 @@ from pydantic import Field
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.codes import Coded, dense_ids, encode
 from tacit.engine.subsets import (
     CellTable,
@@ -36,7 +37,7 @@ from tacit.engine.subsets import (
     sum_over_axes,
 )
 from tacit.errors import InputError, SdcError
-from tacit.fields import OneQuasi, PositiveInt, Probability
+from tacit.fields import OneQuasi, PositiveInt, PositiveShare, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.classes.class_values import free_name
@@ -82,11 +83,8 @@ class Suda(Measure):
 
     kind: Literal["suda"] = "suda"
     max_size: PositiveInt = Field(default=3, description="most keys in a minimal unique")
-    fraction: float = Field(
-        default=0.01,
-        gt=0,
-        le=1,
-        description="the sampling fraction of the data, for the DIS scores",
+    fraction: PositiveShare = Field(
+        default=0.01, description="the sampling fraction of the data, for the DIS scores"
     )
     scores: Scores = Field(
         default="elliot",
@@ -185,21 +183,14 @@ class Suda(Measure):
 
 @dataclass(frozen=True, repr=False)
 class SudaResult(Result):
-    """Scores by record, minimal uniques by set of keys, and contributions.
+    """Scores by record, minimal uniques by set of keys, and contributions."""
 
-    Attributes
-    ----------
-    minimal_uniques
-        One row per set of keys that is a minimal unique of some record: the set, its size, the records, and the sum
-        of their weights.
-    contributions
-        One row per key: the minimal uniques that contain it, their weights, and the share of the total score.
-    value_contributions
-        One row per key and value: the weights of minimal uniques that contain it, and the share of the key's.
-    """
-
+    #: One row per set of keys that is a minimal unique of some record: the set, its size, the records, and the sum of
+    #: their weights.
     minimal_uniques: nw.DataFrame[Any] = None  # type: ignore[assignment]
+    #: One row per key: the minimal uniques that contain it, their weights, and the share of the total score.
     contributions: nw.DataFrame[Any] = None  # type: ignore[assignment]
+    #: One row per key and value: the weights of minimal uniques that contain it, and the share of the key's.
     value_contributions: nw.DataFrame[Any] = None  # type: ignore[assignment]
 
     def plot(self) -> Chart:
@@ -274,7 +265,7 @@ def record_frame(
     }
     for key, amount in zip(keys, tally.by_key, strict=True):
         columns[free_name(names[key], columns)] = (amount / some)[of_record]
-    return nw.from_native(pa.table(columns), eager_only=True)
+    return as_frame(columns)
 
 
 def set_frame(keys: Sequence[str], tally: Tally) -> nw.DataFrame[Any]:
@@ -286,7 +277,7 @@ def set_frame(keys: Sequence[str], tally: Tally) -> nw.DataFrame[Any]:
         "records": pa.array([n for _, n, _ in ranked], pa.int64()),
         "score": pa.array([n * w for _, n, w in ranked], pa.float64()),
     }
-    return nw.from_native(pa.table(columns), eager_only=True)
+    return as_frame(columns)
 
 
 def key_frame(keys: Sequence[str], tally: Tally) -> nw.DataFrame[Any]:
@@ -300,7 +291,7 @@ def key_frame(keys: Sequence[str], tally: Tally) -> nw.DataFrame[Any]:
         "score": pa.array(score, pa.float64()),
         "share": pa.array(share, pa.float64()),
     }
-    return nw.from_native(pa.table(columns), eager_only=True)
+    return as_frame(columns)
 
 
 def value_frame(
@@ -321,7 +312,7 @@ def value_frame(
         values.append(column.decode(has).cast(pa.string()))
         scores.append(sums[has])
         shares.append(sums[has] / sums.sum() if len(has) else sums[has])
-    table = pa.table(
+    return as_frame(
         {
             "key": pa.array(names, pa.string()),
             "value": pa.concat_arrays(values),
@@ -329,7 +320,6 @@ def value_frame(
             "share": np.concatenate(shares),
         }
     )
-    return nw.from_native(table, eager_only=True)
 
 
 Bits = npt.NDArray[np.uint8]

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,6 +15,7 @@ from scipy.optimize import linprog
 from tacit.arrays import Flags, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.errors import SolverError
 from tacit.fields import ColumnName, PositiveInt
 from tacit.registry import register
@@ -72,7 +72,25 @@ class Summaries(Measure):
         interior = np.s_[: table.shape[0], : table.shape[1]]
         cells = int(np.count_nonzero(table))
         n_hidden, n_small = int(hidden[interior].sum()), int(primary[interior].sum())
-        frame = self.cells_frame(full, hidden, primary, labels, table.shape)
+        # One row per cell: its labels, whether it is a total, the count shown, and its status.
+        rows, columns = np.indices(full.shape).reshape(2, -1)
+        named: dict[str, Any] = {}
+        for name, at, label in zip(self.columns, (rows, columns), labels, strict=False):
+            named[name if name not in TAKEN else f"{name} (column)"] = pa.array(
+                [label[i] if i < len(label) else "Total" for i in at], pa.string()
+            )
+        status = np.select([primary, hidden], ["primary", "complementary"], "published")
+        frame = pa.table(
+            {
+                **named,
+                "total": pa.array((rows >= table.shape[0]) | (columns >= table.shape[1])),
+                "count": pa.array(full.ravel(), mask=hidden.ravel()),
+                "status": pa.array(status.ravel().tolist(), pa.string()),
+            }
+        )
+        if len(self.columns) == 1:
+            # A column of counts; the second margin only repeats the first.
+            frame = frame.filter(pa.array(columns == 0))
         return SummariesResult(
             kind=self.kind,
             title=f"Frequencies of {' by '.join(self.columns)}",
@@ -86,7 +104,7 @@ class Summaries(Measure):
                     pc.and_(frame["total"], pc.is_null(frame["count"]))
                 ).num_rows,
             },
-            frame=nw.from_native(frame, eager_only=True),
+            frame=as_frame(frame),
             explanation=(
                 "Hidden counts have no number in the column 'count'. Every hidden count was checked against all that is published. "
                 "The value compared is the share of cells that are hidden."
@@ -95,37 +113,6 @@ class Summaries(Measure):
             hidden=hidden,
             primary=primary,
         )
-
-    def cells_frame(
-        self,
-        full: Ints,
-        hidden: Flags,
-        primary: Flags,
-        labels: Sequence[list[str | None]],
-        shape: tuple[int, ...],
-    ) -> pa.Table:
-        """Return one row per cell: its labels, whether it is a total, the count shown, and its status."""
-        rows, columns = np.indices(full.shape).reshape(2, -1)
-        named: dict[str, Any] = {}
-        for name, at, label in zip(self.columns, (rows, columns), labels, strict=False):
-            named[name if name not in TAKEN else f"{name} (column)"] = pa.array(
-                [label[i] if i < len(label) else "Total" for i in at], pa.string()
-            )
-        n_columns = shape[1] if len(self.columns) == 2 else 1
-        total = (rows >= shape[0]) | (columns >= n_columns)
-        kinds = ["primary", "complementary"]
-        status = np.select([primary, hidden], kinds, "published").ravel()
-        frame = pa.table(
-            {
-                **named,
-                "total": pa.array(total),
-                "count": pa.array(full.ravel(), mask=hidden.ravel()),
-                "status": pa.array(status.tolist(), pa.string()),
-            }
-        )
-        # A one-way table is a column of counts; its second margin only repeats the first.
-        whole = len(self.columns) == 2 or full.shape[1] == 1
-        return frame if whole else frame.filter(pa.array(columns == 0))
 
 
 @dataclass(frozen=True, repr=False)
@@ -207,28 +194,18 @@ def attacker_interval(full: Ints, hidden: Flags, cell: tuple[int, int]) -> tuple
     The relations of a two-way table with margins form a network, so the linear programme has whole
     numbers at its corners and its bounds are those for counts.
     """
-    cells = np.argwhere(hidden)
-    index = -np.ones(full.shape, dtype=np.int64)
-    index[hidden] = np.arange(len(cells))
+    rows, columns = np.nonzero(hidden)
     known = np.where(hidden, 0, full)
-    signs = np.ones(full.shape)
     lines, right = [], []
-    for axis in (0, 1):
-        for line in range(full.shape[axis]):
-            places = np.take(index, line, axis=axis)
-            sign = np.take(signs, line, axis=axis).copy()
-            sign[-1] = -1
-            if not (places >= 0).any():
-                continue
-            row = np.zeros(len(cells))
-            row[places[places >= 0]] = sign[places >= 0]
-            lines.append(row)
-            right.append(-float((np.take(known, line, axis=axis) * sign).sum()))
-    cost = np.zeros(len(cells))
-    cost[index[cell]] = 1.0
-    low, high = (
-        find_extreme_count(cost, np.array(lines), np.array(right), sense) for sense in (1, -1)
-    )
+    for own, other, counts in ((rows, columns, known), (columns, rows, known.T)):
+        # In each line the cells less the margin are 0.
+        sign = np.append(np.ones(counts.shape[1] - 1), -1.0)
+        lines.append((own == np.arange(len(counts))[:, None]) * sign[other])
+        right.append(-(counts @ sign))
+    relations, sums = np.vstack(lines), np.concatenate(right)
+    used = relations.any(axis=1)
+    cost = ((rows == cell[0]) & (columns == cell[1])).astype(np.float64)
+    low, high = (find_extreme_count(cost, relations[used], sums[used], sense) for sense in (1, -1))
     return low, high
 
 

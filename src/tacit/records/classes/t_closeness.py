@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -82,6 +82,7 @@ class TCloseness(ClassMeasure):
     limit_field: ClassVar[str] = "t"
     figure: ClassVar[str] = "closeness"
     axis: ClassVar[str] = ""
+    by_extreme: ClassVar[bool] = True
     explanation: ClassVar[str] = (
         "0 means that a class tells nothing beyond what all records tell; 1 is the farthest possible. "
         "The value compared before and after is the largest distance of any class."
@@ -89,35 +90,28 @@ class TCloseness(ClassMeasure):
 
     def _faults(self, data: Microdata) -> list[SdcError]:
         """Add: no hierarchy, no order."""
+        return [*super()._faults(data), *self.own_faults(data)]
+
+    def own_faults(self, data: Microdata) -> Iterator[SdcError]:
+        """Yield the columns without hierarchy, or whose values have no order."""
         columns = [c for c in columns_of_interest(data, self.sensitive) if c in data.columns]
-        looks = {"hierarchical": self.tree_faults, "ordered": self.order_faults}
-        found = looks[self.distance](data, columns) if self.distance in looks else []
-        return [*super()._faults(data), *found]
-
-    def tree_faults(self, data: Microdata, columns: Sequence[str]) -> list[SdcError]:
-        """Return the faults of columns without hierarchy."""
-        found = []
-        for column in columns:
-            try:
-                data.hierarchy(column)
-            except SdcError as fault:
-                found.append(fault)
-        return found
-
-    def order_faults(self, data: Microdata, columns: Sequence[str]) -> list[SdcError]:
-        """Return the columns whose values have no order."""
-        if self.order is not None:
-            one = InputError("t_closeness: order= is for one column: name it with sensitive=.")
-            return [one] if len(columns) > 1 else []
-        schema = data.frame.collect_schema()
-        return [
-            InputError(
-                f"t_closeness: column {c!r} is text, and its values have no order. Give order=, from low to "
-                "high, or choose distance='equal' or 'hierarchical'."
-            )
-            for c in columns
-            if not (schema[c].is_numeric() or schema[c].is_temporal() or schema[c] == nw.Boolean)
-        ]
+        if self.distance == "hierarchical":
+            for c in columns:
+                try:
+                    data.hierarchy(c)
+                except SdcError as fault:
+                    yield fault
+        elif self.distance == "ordered" and self.order is None:
+            schema = data.frame.collect_schema()
+            for c in columns:
+                kind = schema[c]
+                if not (kind.is_numeric() or kind.is_temporal() or kind == nw.Boolean):
+                    yield InputError(
+                        f"t_closeness: column {c!r} is text, and its values have no order. Give order=, from low to "
+                        "high, or choose distance='equal' or 'hierarchical'."
+                    )
+        elif self.distance == "ordered" and len(columns) > 1:
+            yield InputError("t_closeness: order= is for one column: name it with sensitive=.")
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> TClosenessResult:
         del other
@@ -151,11 +145,6 @@ class TCloseness(ClassMeasure):
     def rank(self, part: ClassPart) -> tuple[float, ...]:
         """Return by what parts are compared."""
         return (part.extreme,)
-
-    def compared(self, share: float, worst: ClassPart) -> float:
-        """Return the largest distance."""
-        del share
-        return worst.extreme
 
     def tell(self, looked: Looked) -> dict[str, Any]:
         """Return the largest distance, the mean over records, and how many are farther than t."""

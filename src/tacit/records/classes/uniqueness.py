@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
-import narwhals.stable.v2 as nw
-import pyarrow as pa
 from pydantic import Field
 
-from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.subsets import all_subsets, subset_counts, unordered_cells
 from tacit.errors import ColumnNotFound, RoleMissing, SdcError
 from tacit.fields import ClassSize, ColumnNames, PositiveInt, Probability
@@ -74,13 +72,15 @@ class Uniqueness(Measure):
         ctx.tick("coding the columns")
         cells = unordered_cells(data.frame, names, data.engine)
         sets = all_subsets(names, self.max_size)
-        rows: dict[tuple[str, ...], Counts] = {}
+        rows: dict[tuple[str, ...], tuple[int, ...]] = {}
         for subset, sizes in subset_counts(cells, sets):
             ctx.tick(f"set {len(rows) + 1} of {len(sets)}", len(rows) / len(sets))
-            rows[subset] = count_small(sizes, self.threshold)
-        table = [(s, rows[s]) for s in sets]
+            small = int(sizes[sizes <= self.threshold].sum())
+            smallest = int(sizes.min()) if len(sizes) else 0
+            rows[subset] = int((sizes == 1).sum()), small, len(sizes), smallest
+        uniques, at_risk, classes, fewest = map(list, zip(*(rows[s] for s in sets), strict=True))
         n = cells.total
-        shares = {s: c.at_risk / n if n else 0.0 for s, c in table}
+        shares = {s: small / n if n else 0.0 for s, small in zip(sets, at_risk, strict=True)}
         reaching = minimal_sets(shares, self.reach)
         top = max(sets, key=lambda s: shares[s])
         return UniquenessResult(
@@ -100,7 +100,17 @@ class Uniqueness(Measure):
                     for size in dict.fromkeys(map(len, sets))
                 },
             },
-            frame=as_frame(table, shares),
+            frame=as_frame(
+                {
+                    "columns": [" x ".join(s) for s in sets],
+                    "size": [len(s) for s in sets],
+                    "uniques": uniques,
+                    "at_risk": at_risk,
+                    "share": list(shares.values()),
+                    "classes": classes,
+                    "smallest": fewest,
+                }
+            ),
             explanation=(
                 f"A record is at risk on a set of columns when at most {self.threshold} "
                 "record(s) share its values. The value compared before and after is the largest share."
@@ -111,37 +121,15 @@ class Uniqueness(Measure):
         )
 
 
-class Counts(NamedTuple):
-    """What the class sizes of one set of columns say: records that are alone or at risk, classes, the smallest."""
-
-    uniques: int
-    at_risk: int
-    classes: int
-    smallest: int
-
-
-def count_small(sizes: Ints, threshold: int) -> Counts:
-    """Summarise class sizes."""
-    small = int(sizes[sizes <= threshold].sum())
-    return Counts(int((sizes == 1).sum()), small, len(sizes), int(sizes.min()) if len(sizes) else 0)
-
-
 @dataclass(frozen=True, repr=False)
 class UniquenessResult(Result):
-    """Shares at risk by set of columns.
+    """Shares at risk by set of columns."""
 
-    Attributes
-    ----------
-    names
-        The columns that were combined.
-    shares
-        Share of records at risk, by set.
-    minimal
-        The sets that reach the asked share while none of their proper subsets does.
-    """
-
+    #: The columns that were combined.
     names: tuple[str, ...] = ()
+    #: Share of records at risk, by set.
     shares: dict[tuple[str, ...], float] = None  # type: ignore[assignment]
+    #: The sets that reach the asked share while none of their proper subsets does.
     minimal: tuple[tuple[str, ...], ...] = ()
 
     def share(self, *columns: str) -> float:
@@ -178,22 +166,6 @@ def minimal_sets(shares: dict[tuple[str, ...], float], share: float) -> tuple[tu
         if value >= share and not any(set(f) < set(subset) for f in found):
             found.append(subset)
     return tuple(found)
-
-
-def as_frame(
-    table: Sequence[tuple[tuple[str, ...], Counts]], shares: dict[tuple[str, ...], float]
-) -> nw.DataFrame[Any]:
-    """Return one row per set of columns."""
-    columns = {
-        "columns": [" x ".join(s) for s, _ in table],
-        "size": [len(s) for s, _ in table],
-        "uniques": [c.uniques for _, c in table],
-        "at_risk": [c.at_risk for _, c in table],
-        "share": [shares[s] for s, _ in table],
-        "classes": [c.classes for _, c in table],
-        "smallest": [c.smallest for _, c in table],
-    }
-    return nw.from_native(pa.table(columns), eager_only=True)
 
 
 def pair_map(names: Sequence[str], shares: dict[tuple[str, ...], float]) -> Chart:

@@ -82,6 +82,8 @@ class ClassMeasure(OfSensitive):
     limit_field: ClassVar[str] = ""
     figure: ClassVar[str] = ""
     explanation: ClassVar[str] = ""
+    #: True when the number of the worst class is compared before and after, instead of the share that violates.
+    by_extreme: ClassVar[bool] = False
 
     @property
     def limit(self) -> float:
@@ -141,11 +143,6 @@ class ClassMeasure(OfSensitive):
         """Return the numbers that the result begins with after records and classes."""
         raise NotImplementedError
 
-    def compared(self, share: float, worst: ClassPart) -> float:
-        """Return the number that is compared before and after."""
-        del worst
-        return share
-
     def _result(self, made: type[R], data: Microdata, ctx: Context, **more: Any) -> R:
         """Return the result for every sensitive column on every quasi-identifier."""
         parts = []
@@ -162,7 +159,7 @@ class ClassMeasure(OfSensitive):
         return made(
             kind=self.kind,
             title=title,
-            value=self.compared(share, worst),
+            value=worst.extreme if self.by_extreme else share,
             numbers={
                 "records": worst.records,
                 "classes": len(worst.sizes),

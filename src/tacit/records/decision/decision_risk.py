@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
@@ -16,6 +14,7 @@ from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.base import ROW
 from tacit.errors import ColumnNotFound, InputError, SdcError
 from tacit.fields import ColumnName
@@ -113,7 +112,55 @@ class DecisionRisk(SideInformation, Measure):
         if certificates and original is not None:
             own = self.pose(data, {"own": take_columns(original, posed.names)}, original)
             bound = Found.of(own, (1.0,)).risk
-        return self.result(found, posed, whose, certificates, bound)
+        several, titles = len(found.names) > 1, self.public_names(found.names)
+        n = len(found.loss)
+        numbers: dict[str, Any] = {"records": n, "risk": found.risk}
+        if several:
+            numbers |= {f"risk, {t}": r for t, r in zip(titles, found.risks, strict=True)}
+            numbers["largest risk"] = float(found.risks.max())
+        if self.prior == "sampled":
+            spread = float(found.risks.std(ddof=1)) if np.isfinite(found.risks).all() else np.inf
+            numbers["standard error"] = spread / len(found.risks) ** 0.5
+        numbers |= {
+            f"rows of {t}": d.n for t, d in zip(titles, posed.dictionaries.values(), strict=True)
+        } | {
+            "expected identifications": float(found.chance.sum()),
+            "largest chance of identification": float(found.chance.max(initial=0.0)),
+            "largest loss": float(found.loss.max(initial=0.0)),
+            "records without candidates": int((found.candidates == 0).sum()),
+            "records that carry 50 % of the loss": concentrate(found.loss, 0.5),
+            "records that carry 90 % of the loss": concentrate(found.loss, 0.9),
+        }
+        if self.k is not None:
+            few = (found.candidates > 0) & (found.candidates < self.k)
+            numbers[f"records with fewer than {self.k} candidates"] = int(few.sum())
+        if bound is not None:
+            numbers["risk against the original"] = bound
+            numbers["bound certified"] = all(c.holds for c in certificates.values())
+        return DecisionRiskResult(
+            kind=self.kind,
+            title="Expected loss by identification",
+            value=found.risk,
+            numbers=numbers,
+            frame=as_frame(
+                {
+                    "position": np.arange(n),
+                    "candidates": found.candidates,
+                    "identification": found.chance,
+                    "sensitivity": found.sensitivity,
+                    "loss": found.loss,
+                }
+            ),
+            explanation=self.explain(found, whose, certificates),
+            shortfall=(
+                f"the expected loss is {found.risk:.4g}, and at most {self.at_most:g} was asked for"
+                if self.at_most is not None and found.risk > self.at_most
+                else ""
+            ),
+            found=found,
+            certificates=dict(certificates),
+            assumptions=self.assume(found, whose),
+        )
 
     def known(self, data: Microdata, other: Companions) -> tuple[dict[str, Columns], str]:
         """Return the dictionaries by name, and whose they are."""
@@ -168,57 +215,6 @@ class DecisionRisk(SideInformation, Measure):
                     f"decision_risk: column {person!r} holds a person twice, in the original or in dictionary {title!r}"
                 ) from None
         return certificates
-
-    def result(
-        self,
-        found: Found,
-        posed: Posed,
-        whose: str,
-        certificates: Mapping[str, Certificate],
-        bound: float | None,
-    ) -> DecisionRiskResult:
-        """Return the numbers, the detail and what they mean."""
-        several, titles = len(found.names) > 1, self.public_names(found.names)
-        n = len(found.loss)
-        numbers: dict[str, Any] = {"records": n, "risk": found.risk}
-        if several:
-            numbers |= {f"risk, {t}": r for t, r in zip(titles, found.risks, strict=True)}
-            numbers["largest risk"] = float(found.risks.max())
-        if self.prior == "sampled":
-            spread = float(found.risks.std(ddof=1)) if np.isfinite(found.risks).all() else np.inf
-            numbers["standard error"] = spread / len(found.risks) ** 0.5
-        numbers |= {
-            f"rows of {t}": d.n for t, d in zip(titles, posed.dictionaries.values(), strict=True)
-        } | {
-            "expected identifications": float(found.chance.sum()),
-            "largest chance of identification": float(found.chance.max(initial=0.0)),
-            "largest loss": float(found.loss.max(initial=0.0)),
-            "records without candidates": int((found.candidates == 0).sum()),
-            "records that carry 50 % of the loss": concentrate(found.loss, 0.5),
-            "records that carry 90 % of the loss": concentrate(found.loss, 0.9),
-        }
-        if self.k is not None:
-            few = (found.candidates > 0) & (found.candidates < self.k)
-            numbers[f"records with fewer than {self.k} candidates"] = int(few.sum())
-        if bound is not None:
-            numbers["risk against the original"] = bound
-            numbers["bound certified"] = all(c.holds for c in certificates.values())
-        return DecisionRiskResult(
-            kind=self.kind,
-            title="Expected loss by identification",
-            value=found.risk,
-            numbers=numbers,
-            frame=found.frame(),
-            explanation=self.explain(found, whose, certificates),
-            shortfall=(
-                f"the expected loss is {found.risk:.4g}, and at most {self.at_most:g} was asked for"
-                if self.at_most is not None and found.risk > self.at_most
-                else ""
-            ),
-            found=found,
-            certificates=dict(certificates),
-            assumptions=self.assume(found, whose),
-        )
 
     def assume(self, found: Found, whose: str) -> dict[str, str]:
         """Return what the number rests on."""
@@ -285,19 +281,6 @@ class Found:
         fewest[fewest == np.iinfo(np.int64).max] = 0
         risk, chance, loss = (weigh(prior, values) for values in (risks, chances, each))
         return cls(names, risks, float(risk), fewest, chance, phi, loss)
-
-    def frame(self) -> nw.DataFrame[Any]:
-        """Return the detail, one row a record, by position from 0."""
-        table = pa.table(
-            {
-                "position": np.arange(len(self.loss)),
-                "candidates": self.candidates,
-                "identification": self.chance,
-                "sensitivity": self.sensitivity,
-                "loss": self.loss,
-            }
-        )
-        return nw.from_native(table, eager_only=True)
 
 
 @dataclass(frozen=True, repr=False)

@@ -87,13 +87,26 @@ def code_dictionary(
     n = len(next(iter(known.values()))) if known else 0
     columns, lists, tables = [], [], []
     for name, mine in records.items():
-        theirs = code_values(known[name]) if name in known else empty(n)
+        theirs = (
+            code_values(known[name])
+            if name in known
+            else Values(np.full(n, MISSING, dtype=np.int32), [], is_text=True)
+        )
         require_covered(mine, theirs, hierarchies.get(name), name, title)
         columns.append(theirs.codes)
         alike = threshold is not None and mine.is_text and name not in hierarchies
-        sources = recoded_codes(mine.texts, theirs.texts, recoded.get(name, {}))
+        place = {text: code for code, text in enumerate(theirs.texts)}
+        made_from = [recoded.get(name, {}).get(text, ()) for text in mine.texts]
+        sources = [[place[u] for u in texts if u in place] for texts in made_from]
         if by_record and threshold is not None:
-            table = similarity_table(mine, theirs, hierarchies.get(name), alike=alike)
+            # How similar values are: texts by Jaro, else 1 for consistent ones and 0.
+            if alike:
+                table = jaro(mine.texts, theirs.texts)
+            else:
+                table = np.zeros((len(mine.texts), len(theirs.texts)))
+                found = consistent_texts(mine.texts, theirs.texts, hierarchies.get(name))
+                row_of = np.repeat(np.arange(len(mine.texts)), np.diff(found.start))
+                table[row_of, found.index] = 1.0
             tables.append(table)
             lists.append(Consistent.equal(0))
             for row, codes_of in enumerate(sources):
@@ -151,19 +164,6 @@ def learn_recoding(data: Microdata, original: Microdata, names: Sequence[str]) -
     return found
 
 
-def recoded_codes(
-    mine: Sequence[str], theirs: Sequence[str], recoded: Mapping[str, Any]
-) -> list[list[int]]:
-    """Return for each value the codes of what it was made from."""
-    place = {text: code for code, text in enumerate(theirs)}
-    return [[place[u] for u in recoded.get(text, ()) if u in place] for text in mine]
-
-
-def empty(n: int) -> Values:
-    """Return a column in which nothing is known."""
-    return Values(np.full(n, MISSING, dtype=np.int32), [], is_text=True)
-
-
 def consistent_texts(
     mine: Sequence[str], theirs: Sequence[str], hierarchy: Hierarchy | None
 ) -> Consistent:
@@ -202,18 +202,6 @@ def similar_texts(mine: Sequence[str], theirs: Sequence[str], threshold: float) 
         table = jaro(mine[begin : begin + step], theirs)
         found += [np.flatnonzero(row >= threshold - 1e-12) for row in table]
     return Consistent.of(found)
-
-
-def similarity_table(
-    mine: Values, theirs: Values, hierarchy: Hierarchy | None, *, alike: bool
-) -> Floats:
-    """Return how similar values are: of texts by Jaro, else 1 for consistent ones and 0."""
-    if alike:
-        return jaro(mine.texts, theirs.texts)
-    out = np.zeros((len(mine.texts), len(theirs.texts)))
-    lists = consistent_texts(mine.texts, theirs.texts, hierarchy)
-    out[np.repeat(np.arange(len(mine.texts)), np.diff(lists.start)), lists.index] = 1.0
-    return out
 
 
 def jaro(mine: Sequence[str], theirs: Sequence[str]) -> Floats:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from tacit.arrays import Flags
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.hierarchy import ground_labels
@@ -144,14 +143,13 @@ class MinRisk(SideInformation, Method):
                 f"min_risk: {torn[0][1]!r} holds weights and is linked with {torn[0][0]!r}, with which it would be suppressed"
             )
             return
-        yield from self.faults_of_k(names, known_cells(data, names))
-
-    def faults_of_k(self, names: tuple[str, ...], known: Flags) -> Iterator[SdcError]:
-        """Yield where fewer than k values can be disclosed."""
+        table = data.to_arrow(names)
+        known = np.stack([table.column(c).is_valid().to_numpy() for c in names], axis=1)
         if self.per == "total":
-            if self.k <= known.sum():
-                return
-            yield Infeasible("min_risk: k is more than the values that the records have. Lower k.")
+            if self.k > known.sum():
+                yield Infeasible(
+                    "min_risk: k is more than the values that the records have. Lower k."
+                )
             return
         counts = known.sum(axis=1 if self.per == "record" else 0)
         few = np.flatnonzero(counts < self.k)
@@ -162,7 +160,6 @@ class MinRisk(SideInformation, Method):
         yield Infeasible(
             f"min_risk: {where}{more} has fewer than k values to disclose, as missing ones cannot be. Lower k, or leave such records or columns out."
         )
-        return
 
     def known(self, data: Microdata) -> dict[str, Columns]:
         """Return the dictionaries; without any, the file itself, as k-anonymity assumes."""
@@ -320,12 +317,3 @@ class MinRisk(SideInformation, Method):
 def write_number(value: float) -> float | str:
     """Return a number as JSON can hold it."""
     return "inf" if math.isinf(value) else value
-
-
-def known_cells(data: Microdata, names: tuple[str, ...]) -> Flags:
-    """Return which cells have a value, records x columns."""
-    table = data.to_arrow(names)
-    return np.stack(
-        [table.column(c).combine_chunks().is_valid().to_numpy(zero_copy_only=False) for c in names],
-        axis=1,
-    )

@@ -134,12 +134,18 @@ def find_rule(
     sets = list_sets(m, known, per, k)
     if sets is None or len(sets) * n * len(dictionaries) > TABLE:
         return None
-    choices = Choices(
-        sets,
-        tabulate_losses(codes, dictionaries, sensitivity, sets, tick),
-        allowed_sets(sets, known, per, k),
-        None if prior is None else tuple(prior),
-    )
+    cost = np.empty((len(dictionaries), len(sets), n))
+    for s, one in enumerate(sets):
+        if s % 16 == 0:
+            tick("losses of sets of attributes", s / len(sets))
+        shown = np.broadcast_to(one, codes.shape) & known
+        phi, cells = sensitivity.of(shown), hide(codes, shown)
+        for d, theta in enumerate(dictionaries):
+            cost[d, s] = losses(theta.count(cells), phi)
+    allowed: Flags = dot(sets.astype(np.float32), (~known).T.astype(np.float32)) == 0
+    if per == "record":
+        allowed &= sets.sum(axis=1)[:, None] == np.minimum(k, known.sum(axis=1))[None, :]
+    choices = Choices(sets, cost, allowed, None if prior is None else tuple(prior))
     return choose_sets(choices, known, per, k, seconds)
 
 
@@ -155,35 +161,6 @@ def list_sets(m: int, known: Flags, per: Per, k: int) -> Flags | None:
     out = np.zeros((len(rows), m), dtype=bool)
     for row, one in enumerate(rows):
         out[row, list(one)] = True
-    return out
-
-
-def allowed_sets(sets: Flags, known: Flags, per: Per, k: int) -> Flags:
-    """Return which sets each record can disclose; sets x records."""
-    lacking = dot(sets.astype(np.float32), (~known).T.astype(np.float32))
-    allowed: Flags = lacking == 0
-    if per == "record":
-        allowed &= sets.sum(axis=1)[:, None] == np.minimum(k, known.sum(axis=1))[None, :]
-    return allowed
-
-
-def tabulate_losses(
-    codes: Codes,
-    dictionaries: Sequence[Dictionary],
-    sensitivity: Sensitivity,
-    sets: Flags,
-    tick: Tick,
-) -> Floats:
-    """Return the loss of every set of every record against every dictionary."""
-    out = np.empty((len(dictionaries), len(sets), len(codes)))
-    for s, one in enumerate(sets):
-        if s % 16 == 0:
-            tick("losses of sets of attributes", s / len(sets))
-        shown = np.broadcast_to(one, codes.shape) & (codes >= 0)
-        phi = sensitivity.of(shown)
-        cells = hide(codes, shown)
-        for d, theta in enumerate(dictionaries):
-            out[d, s] = losses(theta.count(cells), phi)
     return out
 
 
@@ -323,11 +300,6 @@ class Program:
     unit: float = 1.0
     #: True when every rule has an infinite risk; then the model counts infinite losses.
     unbounded: bool = False
-
-    @property
-    def n_choices(self) -> int:
-        """Return the number of pairs."""
-        return len(self.of_set)
 
     @classmethod
     def of(cls, choices: Choices, per: Per, targets: Floats) -> Program:

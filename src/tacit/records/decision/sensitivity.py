@@ -447,20 +447,13 @@ def bound_losses(counts: Ints, known: Flags, weights: Floats, k: int, found: Fla
 
 @dataclass(frozen=True)
 class Certificate:
-    """Whether one dictionary precedes another (Definition 8), so that its risk is an upper bound (Theorem 1).
+    """Whether one dictionary precedes another (Definition 8), so that its risk is an upper bound (Theorem 1)."""
 
-    Attributes
-    ----------
-    holds
-        True when the first precedes the second.
-    absent
-        Identifiers of the first that the second lacks.
-    differ
-        Identifiers whose row in the second says something else than, or more than, their row in the first.
-    """
-
+    #: True when the first precedes the second.
     holds: bool
+    #: Identifiers of the first that the second lacks.
     absent: tuple[Any, ...] = field(default=(), repr=False)
+    #: Identifiers whose row in the second says something else than, or more than, their row in the first.
     differ: tuple[Any, ...] = field(default=(), repr=False)
 
     def sentence(self) -> str:

@@ -275,18 +275,14 @@ class SideInformation(Spec):
         own = None if self.sensitivity in FORMS else OWN_SENSITIVITIES[self.sensitivity]
         form = SHAPES.get(self.sensitivity, "sum")
         if form == "product":
-            self.require_finite(cells, terms)
+            # Finite weights whose exponential is no number are refused.
+            weights = [*cells.T, *(weight for _, weight in terms)]
+            finite = np.sum([np.where(np.isfinite(w), w, 0.0) for w in weights], axis=0)
+            if finite.max(initial=0.0) > LARGEST_EXPONENT:
+                raise InputError(
+                    f"{self.kind}: the weights of a record sum to more than {LARGEST_EXPONENT:g}, too much for the exponential of phi5. Take smaller weights, or phi3."
+                )
         return Sensitivity(cells, form, terms, self.constant, own)
-
-    def require_finite(self, cells: Floats, terms: Sequence[tuple[Any, Floats]]) -> None:
-        """Refuse finite weights whose exponential is no number."""
-        finite = np.where(np.isfinite(cells), cells, 0.0).sum(axis=1)
-        for _, weight in terms:
-            finite = finite + np.where(np.isfinite(weight), weight, 0.0)
-        if len(finite) and finite.max() > LARGEST_EXPONENT:
-            raise InputError(
-                f"{self.kind}: the weights of a record sum to more than {LARGEST_EXPONENT:g}, too much for the exponential of phi5. Take smaller weights, or phi3."
-            )
 
     def fetch_weights(self, column: str, data: Microdata, original: Microdata | None) -> Floats:
         """Return the weights that a column holds, of the data or, when it was not released, of the original."""

@@ -28,11 +28,11 @@ from tacit.arrays import Ints
 from tacit.records.generalisation.clusters_space import (
     Partition,
     Space,
+    cluster_levels,
     common_levels,
     groups_at,
     level_vectors,
     lexical,
-    order_by_levels,
     price,
     profile_used,
     record_bounds,
@@ -141,8 +141,14 @@ def by_programme(space: Space, k: int, start: Partition, seconds: float) -> tupl
     best = start if found is None or price(space, found) > limit else found
     bound = max(bound, least)
     if profile_used(space) and price(space, best) == bound:
+        # Among partitions of the least cost the one that the recipient's profile likes best.
         extra = space.unit - space.plain * (space.unit // space.plain).min()
-        best = choose_by_profile(space, k, nodes, best, extra, max(1.0, end - time.monotonic()))
+        apart = np.ones(len(nodes.pair_cell), dtype=np.int64)
+        weight = cluster_levels(space, Partition(nodes.pair_cell, nodes.pair_node, apart)) @ extra
+        ceiling, left = price(space, best), max(1.0, end - time.monotonic())
+        found, _ = solve(space, k, nodes, weight, left, ceiling)
+        if found is not None and price(space, found) <= ceiling:
+            best = min(best, found, key=lambda one: price(space, one, space.unit))
     return best, min(bound, price(space, best))
 
 
@@ -198,10 +204,10 @@ def solve(
 ) -> tuple[Partition | None, int]:
     """Solve the integer programme; return what was found and the bound on its objective."""
     from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import coo_array, vstack
+    from scipy.sparse import coo_array
 
     pairs, n_nodes = len(nodes.pair_cell), len(nodes.cost)
-    column, own = np.arange(pairs), nodes.pair_node + pairs
+    column = np.arange(pairs)
     shape = pairs + n_nodes
     ones = np.ones(pairs)
     each = coo_array((ones, (nodes.pair_cell, column)), shape=(len(space), shape))
@@ -214,25 +220,24 @@ def solve(
     )
     most = space.n[nodes.pair_cell].astype(float)
     tie = coo_array(
-        (np.concatenate([-ones, most]), (np.tile(column, 2), np.concatenate([column, own]))),
+        (
+            np.concatenate([-ones, most]),
+            (np.tile(column, 2), np.concatenate([column, nodes.pair_node + pairs])),
+        ),
         shape=(pairs, shape),
     )
-    rows, low = [each, fill, tie], [space.n.astype(float), np.zeros(n_nodes), np.zeros(pairs)]
-    high = [space.n.astype(float), np.full(n_nodes, np.inf), np.full(pairs, np.inf)]
+    limits = [
+        LinearConstraint(each, space.n.astype(float), space.n.astype(float)),
+        LinearConstraint(fill, np.zeros(n_nodes), np.inf),
+        LinearConstraint(tie, np.zeros(pairs), np.inf),
+    ]
     if ceiling is not None:
-        rows.append(
-            coo_array(
-                (nodes.cost[nodes.pair_node].astype(float), (np.zeros(pairs, dtype=int), column)),
-                shape=(1, shape),
-            )
-        )
-        low.append(np.array([-np.inf]))
-        high.append(np.array([ceiling + 0.5]))
+        own = nodes.cost[nodes.pair_node].astype(float)
+        costs = coo_array((own, (np.zeros(pairs, dtype=int), column)), shape=(1, shape))
+        limits.append(LinearConstraint(costs, -np.inf, ceiling + 0.5))
     answer = milp(
         np.concatenate([objective[nodes.pair_node], np.zeros(n_nodes)]),
-        constraints=LinearConstraint(
-            vstack(rows).tocsr(), np.concatenate(low), np.concatenate(high)
-        ),
+        constraints=limits,
         bounds=Bounds(np.zeros(shape), np.concatenate([most, np.ones(n_nodes)])),
         integrality=np.ones(shape),
         options={"time_limit": seconds, "mip_rel_gap": 0.0},
@@ -252,31 +257,6 @@ def solve(
     return Partition(nodes.pair_cell[kept], nodes.pair_node[kept], amount[kept]).tidy(), bound
 
 
-def choose_by_profile(
-    space: Space, k: int, nodes: Nodes, best: Partition, extra: Ints, seconds: float
-) -> Partition:
-    """Return, among partitions of the least cost, the one that the recipient's profile likes best."""
-    ceiling = price(space, best)
-    weight = node_levels(space, nodes) @ extra
-    found, _ = solve(space, k, nodes, weight, seconds, ceiling)
-    better = (
-        found is not None
-        and price(space, found) <= ceiling
-        and price(space, found, space.unit) < price(space, best, space.unit)
-    )
-    return found if better and found is not None else best
-
-
-def node_levels(space: Space, nodes: Nodes) -> Ints:
-    """Return the levels of the common ancestors of the cells below each node."""
-    from tacit.records.generalisation.clusters_space import cluster_levels
-
-    everything = Partition(
-        nodes.pair_cell, nodes.pair_node, np.ones(len(nodes.pair_cell), dtype=np.int64)
-    )
-    return cluster_levels(space, everything)
-
-
 def polish(
     space: Space, k: int, start: Partition, *, seconds: float, tick: Tick = lambda _share: None
 ) -> tuple[Partition, bool]:
@@ -289,7 +269,7 @@ def polish(
     orders = [
         order
         for a in range(len(space.unit))
-        for order in (order_by_levels(space, a), lexical(space, a))
+        for order in (lexical(space, a, by_level=True), lexical(space, a + 1))
     ]
     best, idle, at = start, 0, 0
     solved: set[bytes] = set()

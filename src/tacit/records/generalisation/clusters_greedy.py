@@ -196,8 +196,7 @@ def greedy_in_blocks(space: Space, k: int, *, tick: Tick = lambda _share: None) 
 
 def blocks(space: Space, k: int, limit: int) -> list[Ints]:
     """Cut the cells in blocks of at most ``limit`` cells and at least k records each."""
-    order = lexical(space, len(space.unit) - 1)
-    waiting, finished = [order], []
+    waiting, finished = [lexical(space, 0)], []
     while waiting:
         block = waiting.pop()
         halves = halve_block(space, block, k) if len(block) > limit else None

@@ -113,11 +113,8 @@ def make_state(space: Space, k: int, start: Partition) -> State:
         top=np.array([room - n_pieces, clusters - n_clusters, 0]),
         awake=np.ones(n_cells, dtype=np.uint8),
     )  # fmt: skip
-    state.cell[:n_pieces], state.n[:n_pieces], state.cluster[:n_pieces] = (
-        start.cell,
-        start.n,
-        start.cluster,
-    )
+    state.cell[:n_pieces], state.n[:n_pieces] = start.cell, start.n
+    state.cluster[:n_pieces] = start.cluster
     state.size[:n_clusters] = start.sizes()
     state.levels[:n_clusters] = cluster_levels(space, start)
     chain(start.cluster, state.head, state.after, state.before)
@@ -234,6 +231,18 @@ def pieces_near(s: State, x: int) -> Ints:
     return found
 
 
+def pieces_in(s: State, c: int) -> Ints:
+    """Return the pieces of a cluster, in the order of its list."""
+    found = np.empty(s.size[c], dtype=np.int64)
+    count = 0
+    p = s.head[c]
+    while p >= 0:
+        found[count] = p
+        count += 1
+        p = s.after[p]
+    return found[:count]
+
+
 def unlink(s: State, p: int) -> None:
     """Take a piece out of its two lists and keep its number for later."""
     c, x = s.cluster[p], s.cell[p]
@@ -311,10 +320,9 @@ def undo_moves(s: State) -> None:
 def relocate(s: State, p: int, k: int) -> bool:
     """Move a piece, or one record of it, to the nearby cluster where that saves most."""
     c, x = s.cluster[p], s.cell[p]
-    most = min(s.n[p], s.size[c] - k)
     best, to, many = 0, -1, 0
     near = pieces_near(s, x)
-    q = most
+    q = min(s.n[p], s.size[c] - k)
     while q >= 1:
         gain = gain_of_leaving(s, p, q)
         for t in near:
@@ -352,8 +360,8 @@ def swap(s: State, p: int) -> bool:
         # The two highest common levels with x an attribute: what is left when one record goes.
         one[:] = 0
         two[:] = 0
-        t = s.head[d]
-        while t >= 0:
+        held = pieces_in(s, d)
+        for t in held:
             for a in range(m):
                 level = find_common_level(s, x, s.cell[t], a)
                 for _ in range(2 if s.n[t] > 1 else 1):
@@ -361,10 +369,8 @@ def swap(s: State, p: int) -> bool:
                         two[a], one[a] = one[a], level
                     elif level > two[a]:
                         two[a] = level
-            t = s.after[t]
         old = s.size[c] * compute_record_cost(s, c) + s.size[d] * compute_record_cost(s, d)
-        t = s.head[d]
-        while t >= 0:
+        for t in held:
             y = s.cell[t]
             here, there = 0, 0
             for a in range(m):
@@ -374,7 +380,6 @@ def swap(s: State, p: int) -> bool:
             change = s.size[c] * here + s.size[d] * there - old
             if change < best:
                 best, give, to = change, y, d
-            t = s.after[t]
     if to < 0:
         return False
     move(s, p, 1, to)
@@ -399,16 +404,11 @@ def start_cluster(s: State, p: int, k: int) -> bool:
     change = move(s, p, min(s.n[p], s.size[c] - k, k), new)
     while s.size[new] < k:
         best, partner = np.inf, -1
-        for t in pieces_near(s, x):
+        around: Ints = np.append(pieces_near(s, x), pieces_in(s, c))
+        for t in around:
             value = better_partner(s, t, new, k)
             if value < best:
                 best, partner = value, t
-        t = s.head[c]
-        while t >= 0:
-            value = better_partner(s, t, new, k)
-            if value < best:
-                best, partner = value, t
-            t = s.after[t]
         if partner < 0:
             break
         change += move(
@@ -518,12 +518,10 @@ def regroup_these(s: State, chosen: Ints, k: int) -> bool:
     cells, source = np.zeros(u, dtype=np.int64), np.zeros(u, dtype=np.int64)
     i = 0
     for c in chosen:
-        t = s.head[c]
-        while t >= 0:
+        for t in pieces_in(s, c):
             for _ in range(s.n[t]):
                 cells[i], source[i] = s.cell[t], c
                 i += 1
-            t = s.after[t]
     value, cut = best_groups(s, cells, k)
     if value >= old:
         return False
@@ -563,10 +561,8 @@ def mark_logged_cells(s: State) -> None:
     for row in range(s.top[LOGGED]):
         s.awake[s.log[row, 0]] = 1
         for side in range(1, 3):
-            t = s.head[s.log[row, side]]
-            while t >= 0:
+            for t in pieces_in(s, s.log[row, side]):
                 s.awake[s.cell[t]] = 1
-                t = s.after[t]
     s.top[LOGGED] = 0
 
 
@@ -586,7 +582,7 @@ def look_at(s: State, k: int, reach: int, first: int, last: int) -> int:
                 spare = s.size[c] > k
                 kept = (spare and (relocate(s, p, k) or start_cluster(s, p, k))) or swap(s, p)
                 # A cluster is tried as a whole once for all its cells: with the lowest.
-                if not kept and lowest_cell(s, c) == x:
+                if not kept and s.cell[pieces_in(s, c)].min() == x:
                     kept = regroup(s, c, k, reach) or dissolve(s, c)
                 if kept:
                     changes += 1
@@ -596,19 +592,9 @@ def look_at(s: State, k: int, reach: int, first: int, last: int) -> int:
     return changes
 
 
-def lowest_cell(s: State, c: int) -> int:
-    """Return the lowest cell of a cluster."""
-    p = s.head[c]
-    lowest = s.cell[p]
-    while p >= 0:
-        lowest = min(lowest, s.cell[p])
-        p = s.after[p]
-    return lowest
-
-
 KERNELS = Kernels(
     globals(),
-    find_common_level, compute_record_cost, paid_with, level_without, paid_without, cost_of_joining, gain_of_leaving, piece_of, pieces_near, unlink, link, move, undo_moves,
+    find_common_level, compute_record_cost, paid_with, level_without, paid_without, cost_of_joining, gain_of_leaving, piece_of, pieces_near, pieces_in, unlink, link, move, undo_moves,
     relocate, swap, better_partner, start_cluster, dissolve, clusters_near, best_groups, regroup_these, regroup, mark_logged_cells,
-    lowest_cell, look_at,
+    look_at,
 )  # fmt: skip

@@ -248,7 +248,7 @@ def find_nearest_cells(space: Space, width: int) -> Codes:
     orders = [
         order
         for a in range(len(space.unit))
-        for order in (lexical(space, a), order_by_levels(space, a))
+        for order in (lexical(space, a + 1), lexical(space, a, by_level=True))
     ]
     reach = max(2, min(8, 128 // len(orders)))
     result = np.empty((n, width), dtype=np.int32)
@@ -278,26 +278,15 @@ def keep_nearest(
     return kept
 
 
-def lexical(space: Space, last: int) -> Ints:
-    """Return the order of cells by whole attributes, top level first, one attribute last."""
-    attributes = [*range(last + 1, len(space.unit)), *range(last + 1)]
-    columns = [
-        c
-        for a in attributes
-        for c in range(int(space.starts[a + 1]) - 1, int(space.starts[a]) - 1, -1)
-    ]
-    return np.lexsort([space.paths[:, c] for c in reversed(columns)])
-
-
-def order_by_levels(space: Space, first: int) -> Ints:
-    """Return the order of cells by levels, top level of every attribute first."""
+def lexical(space: Space, first: int, *, by_level: bool = False) -> Ints:
+    """Return the order of cells by attributes from the first on, top level first; or by levels, top of all first."""
     attributes = [*range(first, len(space.unit)), *range(first)]
-    below = [
-        (depth, i, int(space.starts[a + 1]) - 1 - depth)
-        for i, a in enumerate(attributes)
-        for depth in range(int(space.heights[a]))
+    columns = [
+        (depth, i, end - 1 - depth) if by_level else (i, depth, end - 1 - depth)
+        for i, end in enumerate(int(space.starts[a + 1]) for a in attributes)
+        for depth in range(int(space.heights[attributes[i]]))
     ]
-    return np.lexsort([space.paths[:, c] for _, _, c in sorted(below, reverse=True)])
+    return np.lexsort([space.paths[:, c] for _, _, c in sorted(columns, reverse=True)])
 
 
 def shift_order(order: Ints, by: int) -> Codes:

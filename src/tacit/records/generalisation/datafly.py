@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.arrays import Flags, Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import tuples_at
 from tacit.engine.codes import Cells, Coded, dense_ids, group_ids
 from tacit.engine.relational import drop_matching
 from tacit.engine.subsets import unordered_cells
@@ -141,14 +141,16 @@ class Datafly(Method):
                     f"datafly: k = {k} cannot be met with max_drop = {self.max_drop:g}, even with every key suppressed. "
                     "Allow more records to be dropped, or choose a smaller k."
                 )
-            search = search.raised(key)
+            search = search.at({**search.levels, key: search.levels[key] + 1})
             ctx.tick(f"{key} raised to level {search.levels[key]}")
             trace.append(search.row())
         result = data
         for key, level in search.levels.items():
             result = result.generalise(key, level)
         if search.dropped:
-            frame = drop_matching(result.frame, keys, search.left_over(data), data.engine)
+            out = np.flatnonzero(~search.survivors)
+            gone = tuples_at(data, search.cells, out, search.levels)
+            frame = drop_matching(result.frame, keys, gone, data.engine)
             result = result.keep_rows(frame)
         result = result.materialise()
         ctx.note(
@@ -164,23 +166,13 @@ class Datafly(Method):
         k = len(result) if self.anonymity_level == 1 else self.requirement(len(data))
         if k <= 1:
             return
+        known = [
+            "The quasi-identifier holds every column that an intruder can find in other files."
+        ]
+        if trusted := [c for c, chance in self.linking.items() if chance == 0]:
+            known.append(f"The recipient does not link on {', '.join(trusted)}.")
         for name, columns in self.groups(data).items():
-            yield Claim(
-                "k-anonymity",
-                {"k": k},
-                name,
-                columns,
-                (
-                    "The quasi-identifier holds every column that an intruder can find in other files.",
-                    *trust_notes(self.linking),
-                ),
-            )
-
-
-def trust_notes(linking: Mapping[str, float]) -> tuple[str, ...]:
-    """Return the assumption that goes with trusted columns."""
-    trusted = [c for c, chance in linking.items() if chance == 0]
-    return (f"The recipient does not link on {', '.join(trusted)}.",) if trusted else ()
+            yield Claim("k-anonymity", {"k": k}, name, columns, tuple(known))
 
 
 def k_for_level(level: float, n: int) -> int:
@@ -231,10 +223,6 @@ class Search:
         keys = {c: Coded(v.codes[member], v.values) for c, v in self.cells.keys.items()}
         n = np.bincount(ids, weights=self.cells.n, minlength=n_cells).astype(np.int64)
         return replace(moved, cells=Cells(keys, n))
-
-    def raised(self, key: str) -> Search:
-        """Return the state with one key a level higher."""
-        return self.at({**self.levels, key: self.levels[key] + 1})
 
     def codes(self, key: str) -> npt.NDArray[np.int32]:
         """Return a key's codes at its present level."""
@@ -301,13 +289,3 @@ class Search:
             "distinct": {key: self.distinct(key) for key in self.lifts},
             "left_over": self.dropped,
         }
-
-    def left_over(self, data: Microdata) -> pa.Table:
-        """Return the released key tuples of the cells to be dropped."""
-        gone = np.flatnonzero(~self.survivors)
-        columns = {}
-        for key, column in self.cells.keys.items():
-            ground = column.decode(column.codes[gone])
-            labels = data.hierarchy(key).raise_values(ground, self.levels[key])
-            columns[key] = ground if self.levels[key] == 0 else labels
-        return pa.table(columns)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field
@@ -15,9 +14,10 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.microdata import Microdata
-from tacit.data.paired import ValuePairs, pair_values
+from tacit.data.paired import ValuePairs, links_lost, pair_values, refuse_lost_links
+from tacit.data.values import as_frame
 from tacit.engine.codes import Coded
-from tacit.errors import ColumnNotFound, InputError
+from tacit.errors import ColumnNotFound
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -76,25 +76,13 @@ class EntropyDistortion(Measure):
         absent = [c for c in columns if c not in original.columns]
         if absent:
             raise ColumnNotFound(absent, list(original.columns), "the original")
-        if links_lost(data, original):
-            raise InputError(
-                "entropy_distortion: the records were put in random order, so they cannot be compared with the original. Measure before that step."
-            )
+        refuse_lost_links(original, data, self.kind)
         _, pairs = pair_values(original, data, columns) or count_all_pairs(original, data, columns)
         parts = {}
         for c in columns:
             ctx.tick(f"entropy distortion of {c}")
             parts[c] = column_loss(pairs[c], original.hierarchies.get(c))
-        whole = sum(parts.values(), Loss())
-        frame = pa.table(
-            {
-                "column": pa.array(list(parts), pa.string()),
-                "bits_lost": pa.array([p.lost for p in parts.values()], pa.float64()),
-                "bits_at_most": pa.array([p.most for p in parts.values()], pa.float64()),
-                "distortion": pa.array([p.distortion for p in parts.values()], pa.float64()),
-                "changed": pa.array([p.share_changed for p in parts.values()], pa.float64()),
-            }
-        )
+        whole = Loss(*map(sum, zip(*parts.values(), strict=True)))
         return EntropyDistortionResult(
             kind=self.kind,
             title="Entropy distortion",
@@ -105,7 +93,15 @@ class EntropyDistortion(Measure):
                 "bits lost by full suppression": whole.most,
                 "share of cells changed": whole.share_changed,
             },
-            frame=nw.from_native(frame, eager_only=True),
+            frame=as_frame(
+                {
+                    "column": pa.array(list(parts), pa.string()),
+                    "bits_lost": pa.array([p.lost for p in parts.values()], pa.float64()),
+                    "bits_at_most": pa.array([p.most for p in parts.values()], pa.float64()),
+                    "distortion": pa.array([p.distortion for p in parts.values()], pa.float64()),
+                    "changed": pa.array([p.share_changed for p in parts.values()], pa.float64()),
+                }
+            ),
             explanation="0: the original values can be told from the release; 1: nothing is left of them.",
             parts={c: p.distortion for c, p in parts.items()},
         )
@@ -124,22 +120,13 @@ class EntropyDistortionResult(Result):
         )
 
 
-@dataclass(frozen=True)
-class Loss:
+class Loss(NamedTuple):
     """Bits lost, the most that could be lost, and cells changed, of how many."""
 
     lost: float = 0.0
     most: float = 0.0
     changed: int = 0
     cells: int = 0
-
-    def __add__(self, other: Loss) -> Loss:
-        return Loss(
-            self.lost + other.lost,
-            self.most + other.most,
-            self.changed + other.changed,
-            self.cells + other.cells,
-        )
 
     @property
     def distortion(self) -> float:
@@ -152,11 +139,6 @@ class Loss:
         return self.changed / self.cells if self.cells else 0.0
 
 
-def links_lost(data: Microdata, original: Microdata) -> bool:
-    """Return True when the data were given new row numbers since the original."""
-    return any(a.details.get("links_lost") for a in data.history[len(original.history) :])
-
-
 def column_loss(found: ValuePairs, hierarchy: Hierarchy | None) -> Loss:
     """Return the loss of one column from its pairs of values; those of removed records became nothing."""
     gone = np.flatnonzero(found.removed)
@@ -166,9 +148,25 @@ def column_loss(found: ValuePairs, hierarchy: Hierarchy | None) -> Loss:
     known = np.array([t is not None for t in x_texts])[x]
     n_x = np.bincount(x, weights=n, minlength=len(x_texts)).astype(np.float64)
     total = float(n.sum())
-    n_node = node_counts(x, y, x_texts, y_texts, n_x, hierarchy)
+    # The node of a released value holds the values seen to be released as it; and its leaves in the hierarchy, provided
+    # it was used for one of them at all (a label used as a mere pseudonym means nothing).
+    members: list[set[int]] = [set() for _ in y_texts]
+    for i, j in zip(x.tolist(), y.tolist(), strict=True):
+        members[j].add(i)
+    if hierarchy is not None:
+        places = [-1 if t is None else hierarchy.position.get(t, -1) for t in x_texts]
+        ground = np.array(places, dtype=np.int64)
+        for text, mine in zip(y_texts, members, strict=True):
+            if text is None or text not in hierarchy.nodes:
+                continue
+            level, position = hierarchy.nodes[text]
+            below = (ground >= 0) & (hierarchy.up[level][ground] == position)
+            leaves = set(np.flatnonzero(below | (level == hierarchy.height)).tolist())
+            if mine & leaves:
+                mine |= leaves
+    held = np.array([n_x[list(m)].sum() for m in members])
     suppressed = np.array([t is None for t in y_texts])[y]
-    n_node = np.where(suppressed, total, n_node[y])
+    n_node = np.where(suppressed, total, held[y])
     changed = np.array([x_texts[i] != y_texts[j] for i, j in zip(x, y, strict=True)], dtype=bool)
     return Loss(
         lost=bits(n_x[x], n_node, n, known),
@@ -189,47 +187,6 @@ def coded_texts(column: Coded, more: Ints) -> tuple[Ints, list[str | None]]:
     found = {t: i for i, t in enumerate(dict.fromkeys(texts))}
     at = np.array([found[t] for t in texts], dtype=np.int64)
     return at[np.concatenate([column.codes, more])], list(found)
-
-
-def node_counts(
-    x: Ints,
-    y: Ints,
-    x_texts: list[str | None],
-    y_texts: list[str | None],
-    n_x: Floats,
-    hierarchy: Hierarchy | None,
-) -> Floats:
-    """Return, for each released value, how many original records hold a value of its node.
-
-    The node holds the values seen to be released as it; and its leaves in the hierarchy, provided it
-    was used for one of them at all (a label used as a mere pseudonym means nothing).
-    """
-    members: list[set[int]] = [set() for _ in y_texts]
-    for i, j in zip(x.tolist(), y.tolist(), strict=True):
-        members[j].add(i)
-    if hierarchy is not None:
-        for j, leaves in leaves_of(hierarchy, x_texts, y_texts):
-            if members[j] & leaves:
-                members[j] |= leaves
-    return np.array([n_x[list(m)].sum() for m in members])
-
-
-def leaves_of(
-    hierarchy: Hierarchy, x_texts: list[str | None], y_texts: list[str | None]
-) -> Iterable[tuple[int, set[int]]]:
-    """Yield the codes of original values below each released label of the hierarchy."""
-    labels = hierarchy.nodes
-    ground = np.array(
-        [-1 if t is None else hierarchy.position.get(t, -1) for t in x_texts], dtype=np.int64
-    )
-    for j, text in enumerate(y_texts):
-        if text is None or text not in labels:
-            continue
-        level, position = labels[text]
-        below = np.flatnonzero((ground >= 0) & (hierarchy.up[level][ground] == position))
-        if level == hierarchy.height:
-            below = np.arange(len(x_texts))
-        yield j, {int(i) for i in below}
 
 
 def rank_techniques(
@@ -268,11 +225,11 @@ def rank_techniques(
     tried = []
     for method in methods:
         released = method.apply(data, seed=seed)
-        found = None if links_lost(released, data) else measure.measure(released, original=data)
+        found = None if links_lost(data, released) else measure.measure(released, original=data)
         tried.append((method, found))
     tried.sort(key=lambda entry: (entry[1] is None, entry[1].value if entry[1] else 0.0))
     values = [None if r is None else r.value for _, r in tried]
-    frame = pa.table(
+    frame = as_frame(
         {
             "rank": pa.array(
                 [i if v is not None else None for i, v in enumerate(values, 1)], pa.int64()
@@ -297,7 +254,7 @@ def rank_techniques(
         title="Techniques by entropy distortion",
         value=max(known) - min(known) if known else 0.0,
         numbers=named,
-        frame=nw.from_native(frame, eager_only=True),
+        frame=frame,
         explanation="Each technique was tried on the same data. The order depends on the data and on the parameters.",
         parts=named,
     )

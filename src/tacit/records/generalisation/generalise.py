@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import pyarrow as pa
@@ -81,30 +81,24 @@ class Generalise(Method):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no columns, no hierarchy, a level that does not exist."""
-        found = super().faults(data)
-        if found:
-            return found
+        return super().faults(data) or list(self.own_faults(data))
+
+    def own_faults(self, data: Microdata) -> Iterator[SdcError]:
+        """Yield what is wrong with columns and levels."""
         columns = self.targets(data)
         if not columns:
-            found.append(
-                RoleMissing(
-                    "generalise: no key has a hierarchy. Name columns and give hierarchies with tacit.read(..., hierarchies={...})."
-                )
+            yield RoleMissing(
+                "generalise: no key has a hierarchy. Name columns and give hierarchies with tacit.read(..., hierarchies={...})."
             )
         for c in columns:
             if c not in data.hierarchies:
-                found.append(
-                    RoleMissing(
-                        f"generalise: column {c!r} has no hierarchy. Give one with tacit.read(..., hierarchies={{{c!r}: ...}})."
-                    )
+                yield RoleMissing(
+                    f"generalise: column {c!r} has no hierarchy. Give one with tacit.read(..., hierarchies={{{c!r}: ...}})."
                 )
             elif self.level is not None and self.level_of(c) > (height := data.hierarchy(c).height):
-                found.append(
-                    HierarchyError(
-                        f"generalise: level {self.level_of(c)} of column {c!r} does not exist: its hierarchy has levels 0 to {height}"
-                    )
+                yield HierarchyError(
+                    f"generalise: level {self.level_of(c)} of column {c!r} does not exist: its hierarchy has levels 0 to {height}"
                 )
-        return found
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         result = data

@@ -16,9 +16,9 @@ from pydantic import Field
 from tacit.arrays import Ints
 from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.hierarchy import Hierarchy, ground_label
+from tacit.data.hierarchy import ground_label
 from tacit.data.microdata import Microdata
-from tacit.engine.codes import Coded, encode
+from tacit.engine.codes import encode
 from tacit.errors import (
     Approximate,
     ColumnNotFound,
@@ -30,6 +30,7 @@ from tacit.errors import (
     WeakProtection,
 )
 from tacit.fields import ClassSize, PositiveFloat
+from tacit.records.classes.class_values import class_starts
 from tacit.records.generalisation import clusters_exact as _clusters_exact
 from tacit.records.generalisation import clusters_greedy as _clusters_greedy
 from tacit.records.generalisation import clusters_local as _clusters_local
@@ -133,7 +134,7 @@ class KSimilar(Method):
         if self.k == 1:
             warnings.warn("k_similar: k = 1 asks for no protection", WeakProtection, stacklevel=3)
         keys = all_columns(self.groups(data))
-        tuples = Tuples.of(data, keys, self.profile)
+        tuples = Tuples(data, keys, self.profile)
         outcome = search(tuples.space, self.k, self.method, self.time_limit, tuples.first, ctx)
         ctx.note(**describe(tuples, outcome, self.method, self.k))
         if outcome.limited:
@@ -148,16 +149,9 @@ class KSimilar(Method):
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
         del result
+        known = "The quasi-identifier holds every column that an intruder can find in other files."
         for name, columns in self.groups(data).items():
-            yield Claim(
-                "k-anonymity",
-                {"k": self.k},
-                name,
-                columns,
-                (
-                    "The quasi-identifier holds every column that an intruder can find in other files.",
-                ),
-            )
+            yield Claim("k-anonymity", {"k": self.k}, name, columns, (known,))
 
 
 def all_columns(groups: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
@@ -168,37 +162,20 @@ def all_columns(groups: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 # -- from records to cells and back ----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class Tuples:
     """The key tuples of records: distinct ones as cells of a space, and the cell of each record."""
 
-    space: Space
-    keys: Mapping[str, Coded]
-    hierarchies: Mapping[str, Hierarchy]
-    lifts: Mapping[str, list[npt.NDArray[np.int32]]]
-    cell_of: Ints  # of each record
-    first: Ints  # rank of each cell by first appearance
-
-    @classmethod
-    def of(cls, data: Microdata, keys: Sequence[str], profile: Mapping[str, float]) -> Tuples:
-        """Gather and code the key columns."""
+    def __init__(self, data: Microdata, keys: Sequence[str], profile: Mapping[str, float]) -> None:
         table = data.to_arrow(keys)
-        coded = {key: encode(table.column(key)) for key in keys}
-        hierarchies = {key: data.hierarchy(key) for key in keys}
-        lifts = {key: hierarchies[key].lift(coded[key].values) for key in keys}
-        codes, first, cell_of, n = find_distinct_tuples(
-            [coded[key].codes for key in keys], table.num_rows
-        )
+        self.keys = {key: encode(table.column(key)) for key in keys}
+        self.hierarchies = {key: data.hierarchy(key) for key in keys}
+        self.lifts = {k: self.hierarchies[k].lift(c.values) for k, c in self.keys.items()}
+        columns = [coded.codes for coded in self.keys.values()]
+        codes, first, self.cell_of, n = find_distinct_tuples(columns, table.num_rows)
+        #: Rank of each cell by first appearance.
+        self.first: Ints = np.argsort(np.argsort(first, kind="stable"), kind="stable")
         tolerance = [profile.get(key, 1.0) for key in keys] if profile else []
-        space = build(list(lifts.values()), codes, n, tolerance)
-        return cls(
-            space,
-            coded,
-            hierarchies,
-            lifts,
-            cell_of,
-            np.argsort(np.argsort(first, kind="stable"), kind="stable"),
-        )
+        self.space = build(list(self.lifts.values()), codes, n, tolerance)
 
 
 def find_distinct_tuples(
@@ -206,36 +183,23 @@ def find_distinct_tuples(
 ) -> tuple[list[npt.NDArray[np.int32]], Ints, Ints, Ints]:
     """Return the distinct tuples in ascending order, their first rows, each row's tuple, and counts."""
     order = np.lexsort(columns[::-1]) if n_rows else np.zeros(0, dtype=np.int64)
-    new = np.zeros(n_rows, dtype=bool)
-    new[:1] = True
-    for column in columns:
-        new[1:] |= np.diff(column[order]) != 0
+    new = class_starts([c[order] for c in columns], n_rows)
     begins = np.flatnonzero(new)
     cell_of = np.empty(n_rows, dtype=np.int64)
     cell_of[order] = np.cumsum(new) - 1
     first = order[begins]  # lexsort is stable: the first of equal rows comes first
-    return (
-        [c[first] for c in columns],
-        first,
-        cell_of,
-        np.diff(begins, append=n_rows).astype(np.int64),
-    )
-
-
-def record_clusters(tuples: Tuples, partition: Partition) -> Ints:
-    """Return the cluster of each record; records of a divided cell are dealt out in their order."""
-    by_cell = np.lexsort((partition.cluster, partition.cell))
-    cluster = np.empty(len(tuples.cell_of), dtype=np.int64)
-    cluster[np.argsort(tuples.cell_of, kind="stable")] = np.repeat(
-        partition.cluster[by_cell], partition.n[by_cell]
-    )
-    return cluster
+    n = np.diff(begins, append=n_rows).astype(np.int64)
+    return [c[first] for c in columns], first, cell_of, n
 
 
 def generalise_columns(tuples: Tuples, partition: Partition) -> dict[str, pa.Array]:
     """Return the columns that change: each record's common ancestors, as text."""
     levels = cluster_levels(tuples.space, partition)
-    cluster = record_clusters(tuples, partition)
+    # Records of a divided cell are dealt out in their order.
+    by_cell = np.lexsort((partition.cluster, partition.cell))
+    dealt = np.repeat(partition.cluster[by_cell], partition.n[by_cell])
+    cluster = np.empty_like(dealt)
+    cluster[np.argsort(tuples.cell_of, kind="stable")] = dealt
     result = {}
     for a, key in enumerate(tuples.keys):
         if levels[:, a].any():
@@ -281,12 +245,8 @@ def search(space: Space, k: int, method: str, seconds: float, first: Ints, ctx: 
     """
     if len(space) == 0 or k == 1:
         cells = np.arange(len(space))
-        return Outcome(
-            Partition(cells, cells.copy(), space.n.copy()),
-            0,
-            heuristic=False,
-            algorithm="nothing to do",
-        )
+        apart = Partition(cells, cells.copy(), space.n.copy())
+        return Outcome(apart, 0, heuristic=False, algorithm="nothing to do")
     if method == "exact":
         return prove_optimum(space, k, seconds, first, ctx)
     run = by_greedy if method == "greedy" else by_local
@@ -349,12 +309,11 @@ def improve(
     def tick(share: float | None) -> None:
         ctx.tick("improving", share)
 
-    def left() -> float:
-        return seconds_left(end)
-
-    found, done = _clusters_local.improve(space, k, begun, seconds=left(), tick=tick)
+    left = seconds_left(end)
+    found, done = _clusters_local.improve(space, k, begun, seconds=left, tick=tick)
     if done and len(space) <= POLISH_UP_TO:
-        found, done = _clusters_exact.polish(space, k, found, seconds=left(), tick=tick)
+        left = seconds_left(end)
+        found, done = _clusters_exact.polish(space, k, found, seconds=left, tick=tick)
     assert price(space, found, space.unit) <= price(space, begun, space.unit)
     return found, done
 
@@ -392,7 +351,7 @@ def describe(tuples: Tuples, outcome: Outcome, method: str, k: int) -> dict[str,
     space, partition = tuples.space, outcome.partition
     total, bound = price(space, partition) / space.scale, outcome.bound / space.scale
     entries = space.total * len(tuples.keys)
-    levels = cluster_levels(space, partition)
+    levels, sizes = cluster_levels(space, partition), partition.sizes()
     facts: dict[str, Any] = {
         "k": k,
         "method": method,
@@ -405,18 +364,13 @@ def describe(tuples: Tuples, outcome: Outcome, method: str, k: int) -> dict[str,
         "gap": total / bound - 1 if bound else 0.0,
         "precision": 1 - total / entries if entries else 1.0,
         "levels": {
-            key: histogram(levels[:, a], partition.sizes()) for a, key in enumerate(tuples.keys)
+            key: {level: int(n) for level, n in enumerate(np.bincount(own, sizes)) if n}
+            for key, own in zip(tuples.keys, levels.T, strict=True)
         },
     }
     if outcome.trace or (method == "greedy" and space.total <= TRACE_UP_TO):
         facts["trace"] = [merge_row(tuples, step) for step in outcome.trace]
     return facts
-
-
-def histogram(levels: Ints, sizes: Ints) -> dict[int, int]:
-    """Return how many records are released at each level."""
-    counts = np.bincount(levels, weights=sizes).astype(int)
-    return {level: int(n) for level, n in enumerate(counts) if n}
 
 
 def merge_row(tuples: Tuples, step: _clusters_greedy.Merge) -> dict[str, Any]:

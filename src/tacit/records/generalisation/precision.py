@@ -16,6 +16,7 @@ from tacit.context import Context
 from tacit.data.hierarchy import TOP, Hierarchy, ground_label
 from tacit.data.microdata import Microdata
 from tacit.data.paired import ValuePairs, pair_values
+from tacit.data.values import as_frame
 from tacit.engine.base import ROW
 from tacit.engine.codes import Coded, encode
 from tacit.engine.names import aggregate
@@ -99,7 +100,40 @@ class Precision(Measure):
             ctx.tick(f"levels of {column}", i / len(columns))
             losses[column] = column_loss(pairs[column], original.hierarchies.get(column))
         counts = Counts(before, matched, added=after - matched)
-        return precision_result(self.kind, self.accounting, losses, counts)
+        accounting = self.accounting
+        value = overall(losses, accounting, counts)
+        numbers = {
+            "precision": value,
+            **{f"precision of {c}": p.precision(accounting, counts) for c, p in losses.items()},
+            "records": counts.before,
+            "records dropped": counts.dropped,
+            "records added": counts.added,
+            "cells suppressed": sum(p.suppressed for p in losses.values()),
+            "cells off the path": sum(p.off_path for p in losses.values()),
+        }
+        table = {
+            "column": list(losses),
+            "height": [p.height for p in losses.values()],
+            "lowest level": [p.lowest for p in losses.values()],
+            "highest level": [p.highest for p in losses.values()],
+            "suppressed": [p.suppressed for p in losses.values()],
+            "off the path": [p.off_path for p in losses.values()],
+            "precision": [p.precision(accounting, counts) for p in losses.values()],
+        }
+        return PrecisionResult(
+            kind=self.kind,
+            title=f"Precision ({accounting} accounting)",
+            value=value,
+            numbers=numbers,
+            frame=as_frame(table),
+            explanation=(
+                "1 means that every value is released as it was, 0 that nothing is left. A value lifted half-way up its "
+                "hierarchy has lost one half."
+            ),
+            losses=losses,
+            counts=counts,
+            accounting=accounting,
+        )
 
     def columns_of(self, original: Microdata) -> tuple[str, ...]:
         """Return the columns to count."""
@@ -225,45 +259,6 @@ class PrecisionResult(Result):
             subtitle=f"{self.accounting} accounting; 1 is unchanged, 0 is lost",
             y="precision",
         )
-
-
-def precision_result(
-    kind: str, accounting: Accounting, losses: Mapping[str, ColumnLoss], counts: Counts
-) -> PrecisionResult:
-    """Put the result together."""
-    value = overall(losses, accounting, counts)
-    numbers = {
-        "precision": value,
-        **{f"precision of {c}": p.precision(accounting, counts) for c, p in losses.items()},
-        "records": counts.before,
-        "records dropped": counts.dropped,
-        "records added": counts.added,
-        "cells suppressed": sum(p.suppressed for p in losses.values()),
-        "cells off the path": sum(p.off_path for p in losses.values()),
-    }
-    table = {
-        "column": list(losses),
-        "height": [p.height for p in losses.values()],
-        "lowest level": [p.lowest for p in losses.values()],
-        "highest level": [p.highest for p in losses.values()],
-        "suppressed": [p.suppressed for p in losses.values()],
-        "off the path": [p.off_path for p in losses.values()],
-        "precision": [p.precision(accounting, counts) for p in losses.values()],
-    }
-    return PrecisionResult(
-        kind=kind,
-        title=f"Precision ({accounting} accounting)",
-        value=value,
-        numbers=numbers,
-        frame=nw.from_native(pa.table(table), eager_only=True),
-        explanation=(
-            "1 means that every value is released as it was, 0 that nothing is left. A value lifted half-way up its "
-            "hierarchy has lost one half."
-        ),
-        losses=dict(losses),
-        counts=counts,
-        accounting=accounting,
-    )
 
 
 def overall(losses: Mapping[str, ColumnLoss], accounting: Accounting, counts: Counts) -> float:

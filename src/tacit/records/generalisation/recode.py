@@ -140,14 +140,9 @@ class Recode(Method):
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
         del data, result
-        if self.groups and self.rest != "keep":
-            yield Claim(
-                "categories", {"allowed": sorted(self.groups)}, "categories", (self.column,)
-            )
-        elif self.labels:
-            yield Claim(
-                "categories", {"allowed": sorted(self.labels)}, "categories", (self.column,)
-            )
+        allowed = self.labels if self.rest == "keep" else self.groups or self.labels
+        if allowed:
+            yield Claim("categories", {"allowed": sorted(allowed)}, "categories", (self.column,))
 
 
 def class_names(breaks: tuple[float, ...]) -> list[str]:

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
-from tacit.arrays import Floats
 from tacit.context import Context
 from tacit.data.in_blocks import change_each
 from tacit.data.microdata import Microdata
@@ -76,24 +75,13 @@ class RoundTiers(Method):
         """Return a column of a block, each value rounded to the base of its tier."""
         column = as_numbers(table.column(name), name)
         whole = column.whole and all(Fraction(repr(b)).denominator == 1 for _, b in self.tiers)
-        values = column.values.copy() if whole else column.values.astype(np.float64)
-        for at, base in tier_members(column.values, column.known, self.tiers):
+        values: Any = column.values.copy() if whole else column.values.astype(np.float64)
+        size, above = np.abs(column.values.astype(np.float64)), np.inf
+        for limit, base in self.tiers:
+            at, above = column.known & (size >= limit) & (size < above), limit
             exact = Fraction(repr(base))
             if whole:
                 values[at] = round_integers(values[at], int(exact), self.direction, rng)
             else:
                 values[at] = round_floats(values[at], exact, self.direction, rng)
         return column.restore(values)
-
-
-def tier_members(
-    values: Any, known: Any, tiers: tuple[tuple[float, float], ...]
-) -> list[tuple[Any, float]]:
-    """Return which values each tier rounds, with its base."""
-    size: Floats = np.abs(values.astype(np.float64))
-    above = np.inf
-    found = []
-    for limit, base in tiers:
-        found.append((known & (size >= limit) & (size < above), base))
-        above = limit
-    return found

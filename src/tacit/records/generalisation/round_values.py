@@ -77,19 +77,15 @@ def round_column(
     """Return a column rounded to multiples of the base."""
     if pa.types.is_decimal(array.type):
         return round_decimals(array, base, direction, rng)
-    column_numbers = as_numbers(array, column)
-    if column_numbers.whole and base.denominator == 1:
+    numbers = as_numbers(array, column)
+    if numbers.whole and base.denominator == 1:
         try:
-            return column_numbers.restore(
-                round_integers(column_numbers.values, int(base), direction, rng)
-            )
+            return numbers.restore(round_integers(numbers.values, int(base), direction, rng))
         except (pa.ArrowInvalid, OverflowError):
             raise InputError(
                 f"round_values: column {column!r} has values too close to the end of its type to be rounded"
             ) from None
-    return column_numbers.restore(
-        round_floats(column_numbers.values.astype(np.float64), base, direction, rng)
-    )
+    return numbers.restore(round_floats(numbers.values.astype(np.float64), base, direction, rng))
 
 
 def goes_up(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
-from pydantic import Field, model_validator
+from pydantic import Field, FiniteFloat, model_validator
 
 from tacit.arrays import Floats
 from tacit.claims import Claim
@@ -27,7 +26,7 @@ from tacit.data.values import as_numbers
 from tacit.engine.exact_sums import sum_columns
 from tacit.engine.relational import count_rows
 from tacit.errors import Infeasible, InputError
-from tacit.fields import ColumnName, PositiveInt
+from tacit.fields import ColumnName, OpenShare, PositiveInt
 from tacit.registry import register
 from tacit.spec import Method
 
@@ -52,36 +51,22 @@ class TopBottomCode(Method):
 
     kind: Literal["top_bottom_code"] = "top_bottom_code"
     column: ColumnName = Field(description="the numeric column")
-    top: float | None = Field(
-        default=None, allow_inf_nan=False, description="values above this are coded"
+    top: FiniteFloat | None = Field(default=None, description="values above this are coded")
+    bottom: FiniteFloat | None = Field(default=None, description="values below this are coded")
+    top_share: OpenShare | None = Field(
+        default=None, description="code at most this share of the records at the top instead"
     )
-    bottom: float | None = Field(
-        default=None, allow_inf_nan=False, description="values below this are coded"
-    )
-    top_share: float | None = Field(
-        default=None,
-        gt=0,
-        lt=1,
-        description="code at most this share of the records at the top instead",
-    )
-    bottom_share: float | None = Field(
-        default=None,
-        gt=0,
-        lt=1,
-        description="code at most this share of the records at the bottom instead",
+    bottom_share: OpenShare | None = Field(
+        default=None, description="code at most this share of the records at the bottom instead"
     )
     replace: Literal["limit", "mean", "median"] = Field(
         default="limit", description="what replaces the values of a tail"
     )
-    top_value: float | None = Field(
-        default=None,
-        allow_inf_nan=False,
-        description="the number that replaces the top tail instead",
+    top_value: FiniteFloat | None = Field(
+        default=None, description="the number that replaces the top tail instead"
     )
-    bottom_value: float | None = Field(
-        default=None,
-        allow_inf_nan=False,
-        description="the number that replaces the bottom tail instead",
+    bottom_value: FiniteFloat | None = Field(
+        default=None, description="the number that replaces the bottom tail instead"
     )
     least: PositiveInt = Field(
         default=1, description="records that a coded tail must have at least"
@@ -132,8 +117,18 @@ class TopBottomCode(Method):
             ctx.note(coded=coded)
         if not tails:
             return data
-        change = partial(code_block, self.column, tails)
-        return change_records(data, change, ctx)[0]
+
+        def code_block(_block: int, table: pa.Table) -> Change:
+            """Return the column with its tails coded; whole where it was and the codes are."""
+            found = as_numbers(table.column(self.column), self.column)
+            values = found.values.astype(np.float64)
+            whole = found.whole and all(value == np.floor(value) for _, _, value in tails)
+            new = found.values.copy() if whole else values.copy()
+            for sign, limit, value in tails:
+                new[found.known & (sign * values > sign * limit)] = value
+            return Change({self.column: found.restore(new)})
+
+        return change_records(data, code_block, ctx)[0]
 
     def limit_of(self, data: Microdata, end: str, sign: float) -> float | None:
         """Return a limit: given, or the value with at most the share of records beyond it."""
@@ -211,16 +206,3 @@ def middle_of(values: Floats, weights: Floats) -> float:
     low = order[np.searchsorted(passed, passed[-1] / 2, side="left")]
     high = order[min(np.searchsorted(passed, passed[-1] / 2, side="right"), len(order) - 1)]
     return float(values[low] / 2 + values[high] / 2)
-
-
-def code_block(
-    column: str, tails: Sequence[tuple[float, float, float]], _block: int, table: pa.Table
-) -> Change:
-    """Return a block's column with its tails coded; whole where it was and the codes are."""
-    found = as_numbers(table.column(column), column)
-    values = found.values.astype(np.float64)
-    whole = found.whole and all(value == np.floor(value) for _, _, value in tails)
-    new = found.values.copy() if whole else values.copy()
-    for sign, limit, value in tails:
-        new[found.known & (sign * values > sign * limit)] = value
-    return Change({column: found.restore(new)})

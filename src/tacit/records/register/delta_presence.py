@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.fields import OneQuasi, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import columns
@@ -89,9 +88,7 @@ class DeltaPresence(Measure):
             above=int(found.n[high].sum()),
             below=int(found.n[low].sum()),
             unmatched=found.unmatched,
-            frame=nw.from_native(
-                pa.table({"presence": levels, "members": counts.astype(np.int64)}), eager_only=True
-            ),
+            frame=as_frame({"presence": levels, "members": counts.astype(np.int64)}),
             explanation=(
                 "Presence is the probability that a person of the register is in the release, for an intruder who holds both. "
                 "The value compared before and after is the share of the register outside the limits."

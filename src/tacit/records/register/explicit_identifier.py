@@ -13,6 +13,7 @@ from pydantic import Field
 from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.names import aggregate
 from tacit.engine.relational import N
 from tacit.engine.subsets import all_subsets
@@ -102,7 +103,17 @@ class ExplicitIdentifier(Measure):
                 ),
                 "largest share reached alone": max((r.reach.share for r in rows), default=0.0),
             },
-            frame=as_frame(rows),
+            frame=as_frame(
+                {
+                    "columns": pa.array([" x ".join(r.columns) for r in rows], pa.string()),
+                    "mean": pa.array([r.reach.mean for r in rows], pa.float64()),
+                    "deviation": pa.array([r.reach.deviation for r in rows], pa.float64()),
+                    "share": pa.array([r.reach.share for r in rows], pa.float64()),
+                    "coverage": pa.array([r.reach.coverage for r in rows], pa.float64()),
+                    "explicit": pa.array([r.is_explicit for r in rows], pa.bool_()),
+                    "quasi": pa.array([r.is_quasi for r in rows], pa.bool_()),
+                }
+            ),
             explanation=(
                 "An explicit identifier reaches each person alone and by a direct way; a quasi-identifier "
                 "reaches some person alone. Explicit identifiers must not be released."
@@ -182,17 +193,10 @@ class ExplicitIdentifierResult(Result):
         return bars(items, title="People reached alone", y="share of people")
 
 
-def complete(frame: nw.LazyFrame[Any], columns: Sequence[str]) -> nw.LazyFrame[Any]:
-    """Return the rows without a missing value in the columns."""
-    for column in columns:
-        frame = frame.filter(~nw.col(column).is_null())
-    return frame
-
-
 def count_people(frame: nw.LazyFrame[Any], entity: str | None) -> int:
     """Return the number of people: distinct entities, or records."""
     if entity is not None:
-        frame = aggregate(complete(frame, [entity]), [entity], nw.len().alias(N))
+        frame = aggregate(frame.drop_nulls([entity]), [entity], nw.len().alias(N))
     return int(frame.select(nw.len().alias(N)).collect("pyarrow").item(0, N))
 
 
@@ -201,25 +205,11 @@ def people_per_value(
 ) -> tuple[Ints, Ints]:
     """Return (people, values): this many values reach this many people each; counted on the engine."""
     keys = list(dict.fromkeys(columns))
-    frame = complete(frame, keys)
+    frame = frame.drop_nulls(keys)
     if entity is not None:
         pair = list(dict.fromkeys([*keys, entity]))
-        frame = aggregate(complete(frame, [entity]), pair, nw.len().alias(N)).select(*pair)
+        frame = aggregate(frame.drop_nulls([entity]), pair, nw.len().alias(N)).select(*pair)
     people = aggregate(frame, keys, nw.len().cast(nw.Int64).alias(PEOPLE))
     sizes = people.group_by(PEOPLE).agg(nw.len().cast(nw.Int64).alias(N))
     table = sizes.collect("pyarrow")
     return table.get_column(PEOPLE).to_numpy(), table.get_column(N).to_numpy()
-
-
-def as_frame(rows: Sequence[Identifier]) -> nw.DataFrame[Any]:
-    """Return one row per set of columns."""
-    columns = {
-        "columns": pa.array([" x ".join(r.columns) for r in rows], pa.string()),
-        "mean": pa.array([r.reach.mean for r in rows], pa.float64()),
-        "deviation": pa.array([r.reach.deviation for r in rows], pa.float64()),
-        "share": pa.array([r.reach.share for r in rows], pa.float64()),
-        "coverage": pa.array([r.reach.coverage for r in rows], pa.float64()),
-        "explicit": pa.array([r.is_explicit for r in rows], pa.bool_()),
-        "quasi": pa.array([r.is_quasi for r in rows], pa.bool_()),
-    }
-    return nw.from_native(pa.table(columns), eager_only=True)

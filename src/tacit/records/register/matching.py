@@ -20,11 +20,13 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
-from tacit.data.hierarchy import TOP, Hierarchy, ground_label
+from tacit.data.hierarchy import TOP, ground_label
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.base import ROW
 from tacit.engine.codes import encode, group_ids
 from tacit.engine.subsets import unordered_cells
@@ -82,7 +84,7 @@ class Linked:
         if self.in_subjects is not None:
             columns["subjects"] = self.in_subjects
             columns["covers_own_subject"] = self.covers
-        return nw.from_native(pa.table({**columns, **extra}), eager_only=True)
+        return as_frame({**columns, **extra})
 
 
 def link(
@@ -95,8 +97,50 @@ def link(
     original = other.original if other.has_original else None
     register = other.register if other.has_register else original or data
     scales, live, members, n, rows = place_on_scales(data, register, keys, ctx)
-    people = Subjects.of(original, register, keys, live, scales, subject, rows)
-    return count_matches(scales, live, members, n, people, len(rows), ctx)
+    # The subjects, the people of the original data: their ground values in the register by identifier, else in the
+    # original, and the place among them of each released record's own.
+    places: dict[str, npt.NDArray[np.int32]] = {}
+    of_record, everyone = np.full(len(rows), -1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    found = 0
+    if original is not None:
+        require(original, keys, "the original data")
+        if subject is None or register is original:
+            table = original.to_arrow(live, with_row=True)
+        else:
+            table = by_identifier(original, register, live, subject)
+        for key in live:
+            coded = encode(table.column(key))
+            places[key] = scales[key].positions(coded.values, key)[coded.codes]
+        everyone = original.to_arrow([], with_row=True).column(ROW).to_numpy()
+        of_record, found = index_of(rows, table.column(ROW).to_numpy()), table.num_rows
+    candidates, in_subjects = np.zeros((2, len(rows)), dtype=np.int64)
+    covers = np.zeros(len(rows), dtype=bool)
+    reached, ones = np.zeros(found, dtype=np.int64), np.ones(found, dtype=np.int64)
+    # Level vector by level vector: members and subjects for records, and records for subjects.
+    for levels, here in level_vectors(scales, live, len(rows)):
+        ctx.tick("counting candidates")
+        records = [scales[k].code[here] for k in levels]
+        lifted = [scales[k].lift(level, members[k]) for k, level in levels.items()]
+        candidates[here] = sum_equal_tuples(records, lifted, n, here)
+        if original is None:
+            continue
+        subjects = [scales[k].lift(level, places[k]) for k, level in levels.items()]
+        in_subjects[here] = sum_equal_tuples(records, subjects, ones, here)
+        reached += sum_equal_tuples(subjects, records, np.ones(len(here), dtype=np.int64), ones)
+        own = of_record[here]
+        same = own >= 0
+        for code, theirs in zip(records, subjects, strict=True):
+            same[same] = code[same] == theirs[own[same]]
+        covers[here] = same
+    return Linked(
+        candidates=candidates,
+        in_subjects=None if original is None else in_subjects,
+        has_subject=index_of(rows, everyone) >= 0,
+        covers=covers,
+        reached=np.append(reached, 0)[of_record],
+        n_register=int(n.sum()),
+        n_subjects=len(everyone),
+    )
 
 
 def place_on_scales(
@@ -106,7 +150,8 @@ def place_on_scales(
     require(register, keys, "the register")
     released = data.to_arrow(list(keys), with_row=True)
     scales = {k: Scale.of(k, released.column(k), data, register) for k in keys}
-    live = [k for k in keys if not scales[k].only_top]
+    # A key says nothing when every released value is missing or a top.
+    live = [k for k in keys if (scales[k].level != scales[k].top).any()]
     ctx.tick("reducing the register to cells")
     return scales, live, *reduce_register(register, live, scales), released.column(ROW).to_numpy()
 
@@ -152,29 +197,25 @@ class Scale:
             places, tops = {t: (0, i) for t, i in ground.items()}, {TOP}
         else:
             ground, maps = hierarchy.position, hierarchy.up
-            places, tops = label_places(hierarchy), {TOP, hierarchy.top}
+            # A label that stands on several levels does so in one branch, where padding repeats it: the highest
+            # place holds the others.
+            places = {
+                label: (level, code)
+                for level, labels in enumerate(hierarchy.labels[:-1])
+                for code, label in enumerate(labels)
+            }
+            tops = {TOP, hierarchy.top}
         levels = np.full(coded.size, len(maps) - 1, dtype=np.int16)
         codes = np.zeros(coded.size, dtype=np.int32)
         for i, text in enumerate(texts):
             if text not in tops:
                 levels[i], codes[i] = places.get(text, (0, NO_MATCH))
-        return cls(
-            ground,
-            hierarchy is None,
-            maps,
-            levels[coded.codes],
-            codes[coded.codes],
-        )
+        return cls(ground, hierarchy is None, maps, levels[coded.codes], codes[coded.codes])
 
     @property
     def top(self) -> int:
         """Return the level at which everybody agrees."""
         return len(self.maps) - 1
-
-    @property
-    def only_top(self) -> bool:
-        """Return True when the key says nothing: every released value is missing or a top."""
-        return bool((self.level == self.top).all())
 
     @property
     def representative(self) -> npt.NDArray[np.int32]:
@@ -213,19 +254,6 @@ class Scale:
         return np.array([*known, UNKNOWN], dtype=np.int32)
 
 
-def label_places(hierarchy: Hierarchy) -> dict[str, tuple[int, int]]:
-    """Return the level and code of each label below the top.
-
-    A label that stands on several levels does so in one branch, where padding repeats it, and the
-    highest place holds the others.
-    """
-    return {
-        label: (level, code)
-        for level, labels in enumerate(hierarchy.labels[:-1])
-        for code, label in enumerate(labels)
-    }
-
-
 def reduce_register(
     register: Microdata, live: Sequence[str], scales: Mapping[str, Scale]
 ) -> tuple[dict[str, npt.NDArray[np.int32]], Ints]:
@@ -245,54 +273,6 @@ def reduce_register(
     first[ids] = np.arange(len(ids))
     occurs = np.flatnonzero(n)
     return {k: m[first[occurs]] for k, m in members.items()}, n[occurs]
-
-
-@dataclass(frozen=True)
-class Subjects:
-    """The people of the original data, seen through the register."""
-
-    #: Whether the original is at hand.
-    known: bool
-    #: For each subject that the register holds: ground positions of the keys that matter.
-    positions: Mapping[str, npt.NDArray[np.int32]]
-    #: For each released record: its subject's place among those found, or -1.
-    of_record: Ints
-    #: For each released record: whether it stems from the original.
-    has_subject: Flags
-    #: Number of subjects that the register holds.
-    found: int
-    #: Number of subjects.
-    n: int
-
-    @classmethod
-    def of(
-        cls,
-        original: Microdata | None,
-        register: Microdata,
-        keys: Sequence[str],
-        live: Sequence[str],
-        scales: Mapping[str, Scale],
-        subject: str | None,
-        rows: Ints,
-    ) -> Subjects:
-        """Find the subjects' ground values: in the register by identifier, else in the original."""
-        if original is None:
-            nobody = np.full(len(rows), -1, dtype=np.int64)
-            return cls(False, {}, nobody, np.zeros(len(rows), dtype=bool), 0, 0)
-        require(original, keys, "the original data")
-        if subject is None or register is original:
-            table = original.to_arrow(list(live), with_row=True)
-        else:
-            table = by_identifier(original, register, live, subject)
-        numbers = table.column(ROW).to_numpy()
-        positions = {}
-        for key in live:
-            coded = encode(table.column(key))
-            positions[key] = scales[key].positions(coded.values, key)[coded.codes]
-        everyone = original.to_arrow([], with_row=True).column(ROW).to_numpy()
-        has_subject = index_of(rows, everyone) >= 0
-        of_record = index_of(rows, numbers)
-        return cls(True, positions, of_record, has_subject, len(numbers), len(everyone))
 
 
 def by_identifier(
@@ -320,12 +300,8 @@ def by_identifier(
 
 def index_of(wanted: Ints, known: Ints) -> Ints:
     """Return the position in ``known`` of each wanted number, or -1."""
-    if not len(known):
-        return np.full(len(wanted), -1, dtype=np.int64)
-    order = np.argsort(known, kind="stable")
-    place = np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)
-    found = order[place]
-    return np.where(known[found] == wanted, found, -1)
+    found = pc.index_in(pa.array(wanted, pa.int64()), value_set=pa.array(known, pa.int64()))
+    return found.fill_null(-1).to_numpy().astype(np.int64)
 
 
 def level_vectors(
@@ -345,48 +321,6 @@ def level_vectors(
     for part in np.split(rows[order], cuts):
         levels = {k: int(scales[k].level[part[0]]) for k in live}
         yield {k: v for k, v in levels.items() if v != scales[k].top}, part
-
-
-def count_matches(
-    scales: Mapping[str, Scale],
-    live: Sequence[str],
-    members: Mapping[str, npt.NDArray[np.int32]],
-    n: Ints,
-    people: Subjects,
-    n_released: int,
-    ctx: Context,
-) -> Linked:
-    """Count, level vector by level vector, members and subjects for records, and records for subjects."""
-    candidates = np.zeros(n_released, dtype=np.int64)
-    in_subjects = np.zeros(n_released, dtype=np.int64)
-    covers = np.zeros(n_released, dtype=bool)
-    reached = np.zeros(people.found, dtype=np.int64)
-    ones = np.ones(people.found, dtype=np.int64)
-    for levels, rows in level_vectors(scales, live, n_released):
-        ctx.tick("counting candidates")
-        records = [scales[k].code[rows] for k in levels]
-        lifted = [scales[k].lift(level, members[k]) for k, level in levels.items()]
-        candidates[rows] = sum_equal_tuples(records, lifted, n, rows)
-        if not people.known:
-            continue
-        subjects = [scales[k].lift(level, people.positions[k]) for k, level in levels.items()]
-        in_subjects[rows] = sum_equal_tuples(records, subjects, ones, rows)
-        reached += sum_equal_tuples(subjects, records, np.ones(len(rows), dtype=np.int64), ones)
-        own = people.of_record[rows]
-        same = own >= 0
-        for code, theirs in zip(records, subjects, strict=True):
-            same[same] = code[same] == theirs[own[same]]
-        covers[rows] = same
-    mine = people.of_record
-    return Linked(
-        candidates=candidates,
-        in_subjects=in_subjects if people.known else None,
-        has_subject=people.has_subject,
-        covers=covers,
-        reached=np.append(reached, 0)[mine],
-        n_register=int(n.sum()),
-        n_subjects=people.n,
-    )
 
 
 def sum_equal_tuples(

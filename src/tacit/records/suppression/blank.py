@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -14,11 +14,16 @@ from tacit.data.block import read_block
 from tacit.data.microdata import Microdata
 from tacit.data.values import not_numeric
 from tacit.errors import Infeasible, InputError, SdcError
-from tacit.fields import ColumnName, PositiveFloat, PositiveInt
+from tacit.fields import ColumnName, PositiveFloat, PositiveInt, PositiveShare
 from tacit.records.noise.add_noise import noise
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.stats.correction.retention import Distribution, retention_probability
+
+LowerShare = Annotated[
+    float, Field(ge=0, lt=1, description="share below the lower limit; 0 for none")
+]
+UpperShare = Annotated[PositiveShare, Field(description="share below the upper limit; 1 for none")]
 
 
 @register
@@ -54,12 +59,8 @@ class Blank(Method):
     covariates: tuple[ColumnName, ...] = Field(
         default=(), description="further columns to blank on"
     )
-    lower: float = Field(
-        default=0.0, ge=0, lt=1, description="share below the lower limit; 0 for none"
-    )
-    upper: float = Field(
-        default=0.95, gt=0, le=1, description="share below the upper limit; 1 for none"
-    )
+    lower: LowerShare = 0.0
+    upper: UpperShare = 0.95
     rule: Literal["randomised", "plain"] = Field(
         default="randomised", description="limits blurred by random numbers, or as they are"
     )
@@ -138,8 +139,7 @@ class Blank(Method):
         risky, limits = {}, {}
         for j, c in enumerate(self.blanked):
             x = block.values[:, j]
-            low, high = self.limits(x)
-            limits[c] = (low, high)
+            limits[c] = low, high = quantile_limits(x, self.lower, self.upper)
             sd = self.sd_of(c)
             seen = x if sd is None else x + noise(len(x), sd, self.distribution, ctx.rng)
             keep &= (seen > low) & (seen < high)
@@ -155,12 +155,6 @@ class Blank(Method):
         low, high = limits[self.response]
         p = retention_probability(block.values[keep, 0], low, high, sd, self.distribution)
         return kept.replace({self.probability: self.bin_probabilities(p)})
-
-    def limits(self, x: Floats) -> tuple[float, float]:
-        """Return the quantiles of a column, by linear interpolation; infinite where there is no limit."""
-        low = float(np.quantile(x, self.lower)) if self.lower > 0 else -np.inf
-        high = float(np.quantile(x, self.upper)) if self.upper < 1 else np.inf
-        return low, high
 
     def sd_of(self, column: str) -> float | None:
         """Return the standard deviation of a column's random numbers."""
@@ -185,6 +179,13 @@ class Blank(Method):
             probability_column=self.probability if self.weighs else None,
             distribution=self.distribution,
         )
+
+
+def quantile_limits(x: Floats, lower: float, upper: float) -> tuple[float, float]:
+    """Return two quantiles of a column, by linear interpolation; infinite where there is no limit."""
+    low = float(np.quantile(x, lower)) if lower > 0 else -np.inf
+    high = float(np.quantile(x, upper)) if upper < 1 else np.inf
+    return low, high
 
 
 def percent_dropped(keep: Flags, among: Flags) -> float | None:

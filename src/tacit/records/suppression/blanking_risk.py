@@ -6,19 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import shared_positions
-from tacit.data.values import read_numeric_column, row_numbers
+from tacit.data.values import as_frame, read_numeric_column, row_numbers
 from tacit.fields import ColumnName, ColumnNames
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.suppression.blank import percent_dropped
+from tacit.records.suppression.blank import (
+    LowerShare,
+    UpperShare,
+    percent_dropped,
+    quantile_limits,
+)
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -45,12 +48,8 @@ class BlankingRisk(Measure):
 
     kind: Literal["blanking_risk"] = "blanking_risk"
     columns: ColumnNames = Field(description="the columns in which extreme values are risky")
-    lower: float = Field(
-        default=0.0, ge=0, lt=1, description="share below the lower limit; 0 for none"
-    )
-    upper: float = Field(
-        default=0.95, gt=0, le=1, description="share below the upper limit; 1 for none"
-    )
+    lower: LowerShare = 0.0
+    upper: UpperShare = 0.95
     limits: Mapping[ColumnName, tuple[float | None, float | None]] = Field(
         default_factory=dict, description="limits of a column, instead of its quantiles"
     )
@@ -82,20 +81,19 @@ class BlankingRisk(Measure):
         for c, p in parts.items():
             numbers_shown[f"{c}: risky records dropped, %"] = p.dropped_percent
             numbers_shown[f"{c}: safe records dropped, %"] = p.safe_dropped_percent
-        frame = pa.table(
-            {
-                "column": list(parts),
-                "risky": [p.risky for p in parts.values()],
-                "risky_dropped_percent": [p.dropped_percent for p in parts.values()],
-                "safe_dropped_percent": [p.safe_dropped_percent for p in parts.values()],
-            }
-        )
         return BlankingRiskResult(
             kind=self.kind,
             title="Extreme records left in the release",
             value=worst.risky_kept,
             numbers=numbers_shown,
-            frame=nw.from_native(frame, eager_only=True),
+            frame=as_frame(
+                {
+                    "column": list(parts),
+                    "risky": [p.risky for p in parts.values()],
+                    "risky_dropped_percent": [p.dropped_percent for p in parts.values()],
+                    "safe_dropped_percent": [p.safe_dropped_percent for p in parts.values()],
+                }
+            ),
             explanation="The value is the share of the records with extreme values that are still in the release, in the worst column.",
             parts=parts,
         )
@@ -106,11 +104,9 @@ class BlankingRisk(Measure):
         values = x.values.astype(np.float64)
         low, high = self.limits.get(column, (None, None))
         if column not in self.limits and x.known.any():
-            low = float(np.quantile(values[x.known], self.lower)) if self.lower > 0 else None
-            high = float(np.quantile(values[x.known], self.upper)) if self.upper < 1 else None
-        risky = np.zeros(len(values), dtype=bool)
-        risky |= x.known & (values < low) if low is not None else False
-        risky |= x.known & (values > high) if high is not None else False
+            low, high = quantile_limits(values[x.known], self.lower, self.upper)
+        risky = x.known & (low is not None) & (values < (low or 0.0))
+        risky |= x.known & (high is not None) & (values > (high or 0.0))
         share = self.lower + 1 - self.upper
         base = len(values) * share if self.expected else float(risky.sum())
         gone = float((risky & ~kept).sum())

@@ -43,6 +43,8 @@ class Rows:
     rare: Ints
     #: Records that agree with each row, kept up to date for the rare ones.
     agreeing: Ints
+    #: How many must.
+    k: int
 
     def count(self, row: Ints) -> int:
         """Return how many records agree with a row."""
@@ -103,8 +105,8 @@ def share_cells(codes: Ints, k: int, weights: Floats, fixed: Flags, *, tick: Tic
     rows, members = find_rare_rows(codes, k)
     if not len(rows.rare):
         return np.zeros(codes.shape, dtype=bool)
-    choices = minimal_sets(rows, k, column_sets(weights, fixed), weights, fixed, tick)
-    restore_needless(rows, k, search_shared_cells(rows, k, weights, choices, tick), weights)
+    choices = minimal_sets(rows, column_sets(weights, fixed), weights, fixed, tick)
+    restore_needless(rows, search_shared_cells(rows, choices, weights, tick), weights)
     hidden = np.zeros(codes.shape, dtype=bool)
     hidden[members] = (rows.codes[rows.rare] == MISSING) & (codes[members] != MISSING)
     return hidden
@@ -218,24 +220,18 @@ def find_rare_rows(codes: Ints, k: int) -> tuple[Rows, Ints]:
     rare = agreeing < k
     members = np.flatnonzero(rare[cell_of])
     n_safe = int((~rare).sum())
-    return (
-        Rows(
-            np.concatenate([cells[~rare], codes[members]]),
-            np.concatenate([size[~rare], np.ones(len(members), dtype=np.int64)]),
-            np.arange(n_safe, n_safe + len(members)),
-            np.concatenate([agreeing[~rare], agreeing[cell_of[members]]]),
-        ),
-        members,
+    rows = Rows(
+        np.concatenate([cells[~rare], codes[members]]),
+        np.concatenate([size[~rare], np.ones(len(members), dtype=np.int64)]),
+        np.arange(n_safe, n_safe + len(members)),
+        np.concatenate([agreeing[~rare], agreeing[cell_of[members]]]),
+        k,
     )
+    return rows, members
 
 
 def minimal_sets(
-    rows: Rows,
-    k: int,
-    sets: Sequence[tuple[int, ...]],
-    weights: Floats,
-    fixed: Flags,
-    tick: Tick,
+    rows: Rows, sets: Sequence[tuple[int, ...]], weights: Floats, fixed: Flags, tick: Tick
 ) -> list[list[tuple[int, ...]]]:
     """Return for each rare row the minimal sets of columns that make it agree with k records."""
     bits = np.array([sum(1 << c for c in s) for s in sets], dtype=np.int64)
@@ -246,10 +242,10 @@ def minimal_sets(
     for begin in range(0, len(rows.rare), CHUNK):
         tick("sets of cells", begin / len(rows.rare))
         some = rows.rare[begin : begin + CHUNK]
-        found = find(rows.codes, rows.size, some, bits, k, most)
+        found = find(rows.codes, rows.size, some, bits, rows.k, most)
         for at, flags in zip(some, found, strict=True):
             minimal = list(minimal_of([sets[i] for i in np.flatnonzero(flags).tolist()]))
-            choices.append(minimal or [one_by_one(rows, int(at), k, weights, fixed)])
+            choices.append(minimal or [one_by_one(rows, int(at), weights, fixed)])
     return choices
 
 
@@ -263,11 +259,11 @@ def minimal_of(sets: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
     yield from (s for s in sets if frozenset(s) in wanted)
 
 
-def one_by_one(rows: Rows, at: int, k: int, weights: Floats, fixed: Flags) -> tuple[int, ...]:
+def one_by_one(rows: Rows, at: int, weights: Floats, fixed: Flags) -> tuple[int, ...]:
     """Return a set for a row found by taking the column that helps most for its weight."""
     row = rows.codes[at].copy()
     taken: list[int] = []
-    while rows.count(row) < k:
+    while rows.count(row) < rows.k:
         free: list[int] = np.flatnonzero(~fixed & (row >= 0)).tolist()
         if not free:
             raise Infeasible(NOT_ENOUGH)
@@ -277,7 +273,7 @@ def one_by_one(rows: Rows, at: int, k: int, weights: Floats, fixed: Flags) -> tu
         row[free[best]] = MISSING
     for c in sorted(taken, key=lambda c: -weights[c]):
         row[c] = rows.codes[at, c]
-        if rows.count(row) >= k:
+        if rows.count(row) >= rows.k:
             taken.remove(c)
         else:
             row[c] = MISSING
@@ -292,17 +288,13 @@ def blank_columns(row: Ints, columns: Sequence[int]) -> Ints:
 
 
 def search_shared_cells(
-    rows: Rows,
-    k: int,
-    weights: Floats,
-    choices: Sequence[Sequence[tuple[int, ...]]],
-    tick: Tick,
+    rows: Rows, choices: Sequence[Sequence[tuple[int, ...]]], weights: Floats, tick: Tick
 ) -> list[tuple[int, tuple[int, ...], Ints]]:
     """Suppress, taking what settles most for its weight first; return what was done, in order."""
 
     def settles(at: int, columns: Sequence[int]) -> float:
         gained = rows.find_gained_rows(at, blank_columns(rows.codes[at], columns))
-        others = int((rows.agreeing[gained] < k).sum()) - int(at in gained)
+        others = int((rows.agreeing[gained] < rows.k).sum()) - int(at in gained)
         return (1 + others) / float(weights[list(columns)].sum())
 
     heap = [
@@ -316,9 +308,9 @@ def search_shared_cells(
         if len(heap) % 512 == 0:
             tick("suppressing cells", None)
         _, at, columns = heapq.heappop(heap)
-        if rows.agreeing[at] >= k:
+        if rows.agreeing[at] >= rows.k:
             continue
-        columns = drop_needless_columns(rows, at, columns, k, weights)
+        columns = drop_needless_columns(rows, at, columns, weights)
         score = -settles(at, columns)
         if heap and score > heap[0][0]:
             heapq.heappush(heap, (score, at, columns))
@@ -333,34 +325,31 @@ def search_shared_cells(
 
 
 def drop_needless_columns(
-    rows: Rows, at: int, columns: tuple[int, ...], k: int, weights: Floats
+    rows: Rows, at: int, columns: tuple[int, ...], weights: Floats
 ) -> tuple[int, ...]:
     """Return a set without the columns that others' missing values have made unnecessary."""
     left = list(columns)
     for c in sorted(columns, key=lambda c: -weights[c]):
         rest = [d for d in left if d != c]
-        if rest and rows.count(blank_columns(rows.codes[at], rest)) >= k:
+        if rest and rows.count(blank_columns(rows.codes[at], rest)) >= rows.k:
             left = rest
     return tuple(left)
 
 
 def restore_needless(
-    rows: Rows,
-    k: int,
-    done: Sequence[tuple[int, tuple[int, ...], Ints]],
-    weights: Floats,
+    rows: Rows, done: Sequence[tuple[int, tuple[int, ...], Ints]], weights: Floats
 ) -> None:
     """Give back cells, last ones first, without which every rare row still agrees with k records."""
     for at, columns, old in reversed(done):
         for c in sorted(columns, key=lambda c: -weights[c]):
             now, row = rows.codes[at].copy(), rows.codes[at].copy()
             row[c] = old[c]
-            if rows.count(row) < k:
+            if rows.count(row) < rows.k:
                 continue
             rows.codes[at] = row
             lost = rows.find_gained_rows(at, now)
             lost = lost[lost != at]
-            if (rows.agreeing[lost] <= k).any():
+            if (rows.agreeing[lost] <= rows.k).any():
                 rows.codes[at] = now
                 continue
             rows.agreeing[lost] -= 1

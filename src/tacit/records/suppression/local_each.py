@@ -106,7 +106,20 @@ def choose_one_by_one(
     open_demands = short[rows].copy()
     while (left := np.flatnonzero(open_demands.any(axis=1))).size:
         tick("one column at a time", 1 - len(left) / len(rows))
-        helps = score_columns(problem, views, open_demands, rows, chosen, free, left)
+        # How many records would agree, for its weight, were a column made missing as well.
+        helps = np.full((len(left), problem.codes.shape[1]), -np.inf)
+        for c in np.flatnonzero(~problem.fixed):
+            may = np.flatnonzero(free[left, c] & ~chosen[left, c])
+            helps[may, c] = 0.0
+            for j, view in enumerate(views):
+                some = may[open_demands[left[may], j]]
+                if c not in view.need.columns or not len(some):
+                    continue
+                gone = chosen[left[some]]
+                gone[:, c] = True
+                shown = view.rows[view.of[rows[left[some]]]]
+                masked = np.where(gone[:, view.need.columns], MISSING, shown)
+                helps[some, c] += view.count_agreeing(masked)[0] / problem.weights[c]
         if not np.isfinite(helps.max(axis=1)).all():
             raise Infeasible(NOT_ENOUGH)
         chosen[left, helps.argmax(axis=1)] = True
@@ -118,33 +131,6 @@ def choose_one_by_one(
         spare = ~still_short(views, short, rows[trial], without).any(axis=1)
         chosen[trial[spare], c] = False
     return chosen
-
-
-def score_columns(
-    problem: Problem,
-    views: Sequence[View],
-    open_demands: Flags,
-    rows: Ints,
-    chosen: Flags,
-    free: Flags,
-    left: Ints,
-) -> Floats:
-    """Return how many records would agree, for its weight, were a column made missing as well."""
-    helps = np.full((len(left), problem.codes.shape[1]), -np.inf)
-    for c in np.flatnonzero(~problem.fixed):
-        may = np.flatnonzero(free[left, c] & ~chosen[left, c])
-        helps[may, c] = 0.0
-        for j, view in enumerate(views):
-            some = may[open_demands[left[may], j]]
-            if c not in view.need.columns or not len(some):
-                continue
-            gone = chosen[left[some]]
-            gone[:, c] = True
-            masked = np.where(
-                gone[:, view.need.columns], MISSING, view.rows[view.of[rows[left[some]]]]
-            )
-            helps[some, c] += view.count_agreeing(masked)[0] / problem.weights[c]
-    return helps
 
 
 def still_short(views: Sequence[View], short: Flags, rows: Ints, chosen: Flags) -> Flags:
@@ -215,6 +201,8 @@ def lighten(problem: Problem, hidden: Flags, must: Flags, *, exchange: bool) -> 
     bits = np.array([sum(1 << c for c in s) for s in sets], dtype=np.int64)
     rows = make_rows(problem, hidden, at, np.concatenate([np.ones_like(touched), size]), sensitive)
     cost = hidden[touched] @ problem.weights
+    ks = np.array([d.k for d in demands], dtype=np.int64)
+    asked = np.array([sum(1 << c for c in d.columns) for d in demands], dtype=np.int64)
     most = EFFORT // (len(at) * len(demands) * (1 if problem.kinds < 2 else VALUES))
     while True:
         pairs = list_exchanges(problem, must[touched], rows.full[: len(touched)], cost, sets, costs)
@@ -223,31 +211,13 @@ def lighten(problem: Problem, hidden: Flags, must: Flags, *, exchange: bool) -> 
         pairs = pairs[:most]
         before = float(cost.sum())
         if len(pairs):
-            exchange_all(problem, rows, pairs, bits, costs, cost)
+            turns = len(pairs) * len(demands) + len(np.unique(pairs[:, 0])) * rows.now.shape[1]
+            run = KERNELS.pick(float(turns) * len(rows.now))["exchange_cells"]
+            run(rows, ks, asked, problem.kinds, problem.in_full, pairs, bits, costs, cost)
         if not cost.sum() < before:
             break
     hidden[touched] = (rows.now[: len(touched)] < 0) & (problem.codes[touched] != MISSING)
     return hidden
-
-
-def exchange_all(
-    problem: Problem, rows: Rows, pairs: Ints, bits: Ints, costs: Floats, cost: Floats
-) -> None:
-    """Try the exchanges in order; rows and their costs are changed in place."""
-    demands = problem.demands
-    turns = len(pairs) * len(demands) + len(np.unique(pairs[:, 0])) * rows.now.shape[1]
-    KERNELS.pick(float(turns) * len(rows.now))["exchange_cells"](
-        *rows,
-        np.array([d.k for d in demands], dtype=np.int64),
-        np.array([sum(1 << c for c in d.columns) for d in demands], dtype=np.int64),
-        problem.kinds,
-        problem.in_full,
-        int(rows.sensitive.max(initial=0)) + 1,
-        pairs,
-        bits,
-        costs,
-        cost,
-    )
 
 
 def make_rows(problem: Problem, hidden: Flags, at: Ints, size: Ints, sensitive: Ints) -> Rows:
@@ -291,25 +261,21 @@ def list_exchanges(
 
 
 def exchange_cells(
-    now: Ints,
-    full: Ints,
-    missing: Ints,
-    size: Ints,
-    sensitive: Ints,
-    agree: Ints,
+    rows: Rows,
     ks: Ints,
     demands: Ints,
     kinds: int,
     in_full: bool,
-    n_values: int,
     pairs: Ints,
     sets: Ints,
     costs: Floats,
     cost: Floats,
 ) -> None:
     """Make exchanges one after another where nobody falls short by it; all arrays are changed in place."""
+    now, full, missing, size, sensitive, agree = rows
     n, q = now.shape
     n_demands = len(demands)
+    n_values = max(sensitive.max(), 0) + 1
     counted = np.zeros((3, n_demands), dtype=np.int64)
     values = np.zeros((3, n_demands), dtype=np.int64)
     seen = np.zeros((3, n_demands, n_values if kinds > 1 else 1), dtype=np.int64)
@@ -386,9 +352,7 @@ def exchange_cells(
             if left and (counted[2, j] < ks[j] or (kinds > 1 and values[2, j] < kinds)):
                 safe = False
         if safe and kinds > 1:
-            safe = keep_values(
-                now, missing, sensitive, demands, kinds, in_full, at, apart, old, new
-            )
+            safe = keep_values(rows, demands, kinds, in_full, at, apart, old, new)
         if not safe:
             continue
         for i in range(n):
@@ -410,18 +374,10 @@ def exchange_cells(
 
 
 def keep_values(
-    now: Ints,
-    missing: Ints,
-    sensitive: Ints,
-    demands: Ints,
-    kinds: int,
-    in_full: bool,
-    at: int,
-    apart: Ints,
-    old: int,
-    new: int,
+    rows: Rows, demands: Ints, kinds: int, in_full: bool, at: int, apart: Ints, old: int, new: int
 ) -> bool:
     """Return True when rows that no longer agree with one still agree with enough different values."""
+    now, missing, sensitive = rows.now, rows.missing, rows.sensitive
     n, q = now.shape
     seen = np.zeros(int(sensitive.max()) + 2, dtype=np.int64)
     token = 0

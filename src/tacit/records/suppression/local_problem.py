@@ -92,26 +92,16 @@ class Problem:
         return made
 
 
-@dataclass(frozen=True)
 class View:
-    """The records as one set of columns shows them: distinct rows with what they stand for."""
+    """The records as one set of columns shows them: distinct rows, how many each stands for and with what values."""
 
-    rows: Ints
-    size: Ints
-    words: Words
-    of: Ints
-    need: Demand
-    kinds: int
-
-    @classmethod
-    def of_demand(cls, problem: Problem, now: Ints, words: Words, demand: Demand) -> View:
-        """Group the records by the columns of a demand."""
-        first, of, size = distinct_rows(now[:, demand.columns])
-        seen = np.zeros((len(first), words.shape[1]), dtype=np.uint64)
+    def __init__(self, problem: Problem, now: Ints, words: Words, need: Demand) -> None:
+        first, self.of, self.size = distinct_rows(now[:, need.columns])
+        self.rows = now[first][:, need.columns]
+        self.words = np.zeros((len(first), words.shape[1]), dtype=np.uint64)
         for w in range(words.shape[1]):
-            np.bitwise_or.at(seen[:, w], of, words[:, w])
-        rows = now[first][:, demand.columns]
-        return cls(rows, size, seen, of, demand, problem.kinds)
+            np.bitwise_or.at(self.words[:, w], self.of, words[:, w])
+        self.need, self.kinds = need, problem.kinds
 
     def is_enough(self, count: Ints, kinds: Ints) -> Flags:
         """Return where there are enough records with enough different values."""
@@ -190,7 +180,7 @@ def column_sets(weights: Floats, fixed: Flags) -> list[tuple[int, ...]]:
 def make_views(problem: Problem, hidden: Flags) -> list[View]:
     """Return what each demand sees of the records with some cells hidden."""
     now, words = np.where(hidden, MISSING, problem.codes), problem.words()
-    return [View.of_demand(problem, now, words, demand) for demand in problem.demands]
+    return [View(problem, now, words, demand) for demand in problem.demands]
 
 
 def find_short(

@@ -20,7 +20,7 @@ from tacit.data.microdata import Microdata
 from tacit.data.together import count_going_together
 from tacit.data.values import read_numeric_column
 from tacit.errors import Infeasible, InputError, RoleMissing, SdcError, WeakProtection
-from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
+from tacit.fields import ColumnName, ColumnNames, OpenShare, PositiveInt
 from tacit.records.suppression.local_cells import suppress_shared, suppress_strict
 from tacit.records.suppression.local_each import suppress_each
 from tacit.records.suppression.local_problem import (
@@ -34,12 +34,10 @@ from tacit.records.suppression.local_problem import (
     hide_until_safe,
     make_views,
 )
-from tacit.records.suppression.mu_argus import entropy
+from tacit.records.suppression.mu_argus import SMALLEST_WEIGHT, Importance, entropy
 from tacit.registry import register
 from tacit.spec import Method
 
-#: The weight of a column that tells nothing.
-SMALLEST_WEIGHT = 1e-6
 #: A share of the weight that does not count as a gap.
 SLIGHT = 1e-9
 
@@ -121,10 +119,8 @@ class LocalSuppression(Method):
         default_factory=dict,
         description="number of keys to k: all sets of so many keys with that k, instead of all keys together",
     )
-    risk_above: float | None = Field(
+    risk_above: OpenShare | None = Field(
         default=None,
-        gt=0,
-        lt=1,
         description="records with a larger individual risk lose cells until it is at most this",
     )
     l: int = Field(  # noqa: E741 - the letter of l-diversity
@@ -133,10 +129,7 @@ class LocalSuppression(Method):
     sensitive: ColumnName | None = Field(
         default=None, description="the sensitive column of l (default: the only one declared)"
     )
-    importance: Mapping[ColumnName, PositiveFloat] | Literal["entropy"] = Field(
-        default_factory=dict,
-        description="how much a column's values are worth keeping (default 1), or entropy: as much as they tell",
-    )
+    importance: Importance = Field(default_factory=dict)
     keep: tuple[ColumnName, ...] = Field(
         default=(), description="columns that are never suppressed"
     )
@@ -168,13 +161,6 @@ class LocalSuppression(Method):
             raise ValueError("sensitive goes with l of at least 2")
         return self
 
-    @property
-    def records_wanted(self) -> int:
-        """Return the k of the keys: as given, or 3, or none when the risk alone counts."""
-        if self.k is not None:
-            return self.k
-        return 3 if self.risk_above is None else 1
-
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns of combinations, importances and those kept."""
         named = [c for one in self.combinations for c in one.columns]
@@ -197,8 +183,10 @@ class LocalSuppression(Method):
                 for columns in itertools.combinations(keys, size)
             ]
         else:
+            # Where the risk alone counts no records are asked for.
+            k = self.k or (3 if self.risk_above is None else 1)
             found = [(one.columns, one.k) for one in self.combinations] or [
-                (keys, self.records_wanted) for keys in data.quasi.values()
+                (keys, k) for keys in data.quasi.values()
             ]
         return sorted(dict.fromkeys(found), key=lambda one: -len(one[0]))
 
@@ -249,16 +237,12 @@ class LocalSuppression(Method):
         if not self.sizes or not data.quasi:
             return
         lengths = [len(keys) for keys in data.quasi.values()]
-        if max(self.sizes) > max(lengths):
-            top = max(lengths)
+        if max(self.sizes) > (top := max(lengths)):
             yield InputError(f"local_suppression: sizes go up to the number of keys, {top}")
-            return
-        if min(self.sizes) > min(lengths):
+        elif min(self.sizes) > min(lengths):
             yield InputError(
                 "local_suppression: a quasi-identifier has fewer keys than every size, so nothing of it would be checked; add a smaller size"
             )
-            return
-        return
 
     def faults_of_values(self, data: Microdata) -> Iterator[SdcError]:
         """Yield why l different values cannot be asked for."""
@@ -269,18 +253,14 @@ class LocalSuppression(Method):
             yield RoleMissing(
                 "local_suppression: l needs the sensitive column, as sensitive=... or declared with tacit.read."
             )
-            return
-        if any(column in columns for columns, _ in self.asked(data)):
+        elif any(column in columns for columns, _ in self.asked(data)):
             yield InputError(
                 f"local_suppression: column {column!r} is sensitive and among the columns to suppress"
             )
-            return
-        if len(data) and len(data.codes(column).values) < self.l:
+        elif len(data) and len(data.codes(column).values) < self.l:
             yield Infeasible(
                 f"local_suppression: column {column!r} has fewer than l different values. Lower l."
             )
-            return
-        return
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         if len(data) == 0:
@@ -349,9 +329,8 @@ class LocalSuppression(Method):
     def weights(self, codes: Ints, columns: tuple[str, ...]) -> Floats:
         """Return the weight of a cell of each column."""
         if self.importance == "entropy":
-            return np.array(
-                [max(entropy(c - MISSING, np.ones(len(c))), SMALLEST_WEIGHT) for c in codes.T]
-            )
+            told = [entropy(c - MISSING, np.ones(len(c))) for c in codes.T]
+            return np.maximum(told, SMALLEST_WEIGHT)
         return np.array([self.importance.get(c, 1.0) for c in columns])
 
     def tell(self, problem: Problem, hidden: Flags, names: tuple[str, ...], ctx: Context) -> None:
@@ -366,7 +345,11 @@ class LocalSuppression(Method):
             proven=gap <= SLIGHT * weight,
         )
         if self.rule == "shared":
-            whole = count_untouched_rare(problem, hidden)
+            # The records with a rare combination that lost nothing of it.
+            left = np.zeros(len(problem.codes), dtype=bool)
+            for view in make_views(problem, np.zeros_like(hidden)):
+                left |= view.find_short(in_full=True) & ~hidden[:, view.need.columns].any(axis=1)
+            whole = int(left.sum())
             ctx.note(rare_records_left_whole=whole)
             if whole:
                 warnings.warn(
@@ -381,18 +364,12 @@ class LocalSuppression(Method):
         full = {"in_full": True} if self.rule == "each" else {}
         assumed = () if strict else ("A missing cell cannot be filled in from other columns.",)
         told = self.sensitive_column(data)
+        asked: dict[str, Any]
         if self.risk_above is not None:
+            asked = {"threshold": self.risk_above, "weight": data.weight, "missing": "wildcard"}
+            weighed = "The weights say how many people of the population a record stands for."
             for name, columns in data.quasi.items():
-                yield Claim(
-                    "individual-risk",
-                    {"threshold": self.risk_above, "weight": data.weight, "missing": "wildcard"},
-                    name,
-                    columns,
-                    (
-                        *assumed,
-                        "The weights say how many people of the population a record stands for.",
-                    ),
-                )
+                yield Claim("individual-risk", dict(asked), name, columns, (*assumed, weighed))
         for name, sets, k in self.stated(data):
             if k < 2 and told is None:
                 continue
@@ -405,31 +382,19 @@ class LocalSuppression(Method):
             elif k > 1:
                 yield Claim(model, {"k": k, **full, **listed}, name, columns, assumed)
             if told is not None:
-                missing = "value" if strict else "agrees"
-                yield Claim(
-                    "l-agreement",
-                    {"l": self.l, "sensitive": told, "missing": missing, **full, **listed},
-                    name,
-                    columns,
-                    assumed,
-                )
+                asked = {"l": self.l, "sensitive": told, "missing": "value" if strict else "agrees"}
+                yield Claim("l-agreement", {**asked, **full, **listed}, name, columns, assumed)
 
     def stated(self, data: Microdata) -> list[tuple[str, list[tuple[str, ...]], int]]:
         """Return a name, sets of columns and k for each claim: one a set, or one for all sets of a size."""
         asked = self.asked(data)
         if not self.sizes:
-            return [(n, [c], k) for n, (c, k) in zip(self.titles(data), asked, strict=True)]
+            of = {} if self.combinations else {keys: name for name, keys in data.quasi.items()}
+            return [(of.get(columns, "combination"), [columns], k) for columns, k in asked]
         return [
             (f"all sets of {size} keys", [c for c, _ in asked if len(c) == size], k)
             for size, k in self.sizes.items()
         ]
-
-    def titles(self, data: Microdata) -> list[str]:
-        """Return a name for each set of columns."""
-        if self.combinations:
-            return ["combination"] * len(self.asked(data))
-        of = {keys: name for name, keys in data.quasi.items()}
-        return [of[columns] for columns, _ in self.asked(data)]
 
 
 def blank_values(data: Microdata, names: Sequence[str], hidden: Flags) -> Microdata:
@@ -461,13 +426,3 @@ def code_values(data: Microdata, column: str) -> Ints:
     """Return a column as integers, -1 where missing."""
     coded = data.codes(column)
     return np.where(coded.codes == coded.null, MISSING, coded.codes).astype(np.int64)
-
-
-def count_untouched_rare(problem: Problem, hidden: Flags) -> int:
-    """Return how many records with a rare combination lost nothing of it."""
-    nothing = np.zeros(problem.codes.shape, dtype=bool)
-    whole = np.zeros(len(problem.codes), dtype=bool)
-    for view in make_views(problem, nothing):
-        rare = view.find_short(in_full=True)
-        whole |= rare & ~hidden[:, view.need.columns].any(axis=1)
-    return int(whole.sum())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -18,6 +18,7 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.in_blocks import constant_in_households
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.codes import Cells
 from tacit.engine.relational import N, count_rows, counts
 from tacit.engine.subsets import Packing, unordered_cells
@@ -41,6 +42,13 @@ from tacit.spec import Method
 from tacit.treatment import OnLinks
 
 Rating = Literal[0, 1, 2, 3, "not", "identifying", "more", "most"]
+
+Importance = Annotated[
+    Mapping[ColumnName, PositiveFloat] | Literal["entropy"],
+    Field(
+        description="how much a column's values are worth keeping (default 1), or entropy: as much as they tell"
+    ),
+]
 
 RATINGS = ("not", "identifying", "more", "most")
 
@@ -122,10 +130,7 @@ class MuArgus(Method):
         default="exact",
         description="smallest set of cells for each record, or the most frequent value first",
     )
-    importance: Mapping[ColumnName, PositiveFloat] | Literal["entropy"] = Field(
-        default_factory=dict,
-        description="how much a column's values are worth keeping (default 1), or entropy: as much as they tell",
-    )
+    importance: Importance = Field(default_factory=dict)
     max_dim: int = Field(default=3, ge=1, le=3, description="most columns in a checked combination")
     dimensions: Mapping[PositiveInt, ClassSize] = Field(
         default_factory=dict,
@@ -198,7 +203,9 @@ class MuArgus(Method):
         if self.tables:
             listed = {c for one in self.tables for c in one.columns}
             return {c: 3 for c in data.columns if c in listed}
-        given = {c: rank_of(r) for c, r in self.ratings.items()} or metadata_ranks(data)
+        given = {
+            c: RATINGS.index(r) if isinstance(r, str) else int(r) for c, r in self.ratings.items()
+        } or metadata_ranks(data)
         left_out = 1 if given else 3
         ranks = {**dict.fromkeys(data.keys, left_out), **given}
         return {c: ranks[c] for c in data.columns if ranks.get(c, 0) > 0}
@@ -233,7 +240,18 @@ class MuArgus(Method):
         ctx.tick("single columns")
         alone = {c[0]: k for c, k in checked if len(c) == 1 and c[0] not in wide}
         result = hide_rare_values(data, alone)
-        result, rounds = self._hide_combinations(result, list(ranks), checked, wide, ctx)
+        rounds: list[dict[str, int]] = []
+        if ranks:
+            # On coded cells; the missing values are carried back to the records.
+            columns = list(ranks)
+            home = [] if data.household is None or not wide else [data.household]
+            cells = unordered_cells(result.frame, [*columns, *home], data.engine)
+            weights = np.append(self.weights(result, cells, columns), np.ones(len(home)))
+            sets = [(tuple(columns.index(c) for c in names), k) for names, k in checked]
+            own = cells.keys[home[0]] if home else None
+            state = Suppression(cells, sets, own, [columns.index(c) for c in wide])
+            state.run(weights, self.method, ctx)
+            result, rounds = blank_cells(result, cells, state.hidden).materialise(), state.rounds
         after = count_missing(result, list(ranks))
         sizes = sorted({1, 2, 3, *(len(c) for c, _ in checked)})
         ctx.note(
@@ -258,44 +276,19 @@ class MuArgus(Method):
         given = self.weights_given() or metadata_priorities(data, columns)
         return np.array([max(float(given.get(c, 1.0)), SMALLEST_WEIGHT) for c in columns])
 
-    def _hide_combinations(
-        self,
-        data: Microdata,
-        columns: list[str],
-        checked: list[tuple[tuple[str, ...], int]],
-        wide: list[str],
-        ctx: Context,
-    ) -> tuple[Microdata, list[dict[str, int]]]:
-        """Suppress on coded cells, then carry the missing values back to the records."""
-        if not columns:
-            return data, []
-        home = [] if data.household is None or not wide else [data.household]
-        cells = unordered_cells(data.frame, [*columns, *home], data.engine)
-        weights = np.append(self.weights(data, cells, columns), np.ones(len(home)))
-        sets = [(tuple(columns.index(c) for c in names), k) for names, k in checked]
-        state = Suppression.start(cells, sets)
-        if home:
-            state.home = cells.keys[home[0]]
-            state.wide = [columns.index(c) for c in wide]
-        state.run(weights, self.method, ctx)
-        return blank_cells(data, cells, state.hidden).materialise(), state.rounds
-
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
         del result
         checked = self.checked(data)
+        assumed = (
+            "An intruder links on no more than the checked combinations.",
+            "A missing cell cannot be filled in from other columns.",
+        )
         for k in dict.fromkeys(k for _, k in checked):
             listed = [list(c) for c, own in checked if own == k]
             held = {c for one in listed for c in one}
-            yield Claim(
-                "k-combinations",
-                {"k": k, "combinations": listed},
-                "rated columns",
-                tuple(c for c in self.ranks(data) if c in held),
-                (
-                    "An intruder links on no more than the checked combinations.",
-                    "A missing cell cannot be filled in from other columns.",
-                ),
-            )
+            columns = tuple(c for c in self.ranks(data) if c in held)
+            asked = {"k": k, "combinations": listed}
+            yield Claim("k-combinations", asked, "rated columns", columns, assumed)
 
 
 def entropy(codes: npt.NDArray[Any], n: npt.NDArray[Any]) -> float:
@@ -303,11 +296,6 @@ def entropy(codes: npt.NDArray[Any], n: npt.NDArray[Any]) -> float:
     share = np.bincount(codes, weights=n) / n.sum()
     told = share[share > 0]
     return float(-(told * log2(told)).sum())
-
-
-def rank_of(rating: Rating) -> int:
-    """Return a rating as its number."""
-    return RATINGS.index(rating) if isinstance(rating, str) else int(rating)
 
 
 def metadata_ranks(data: Microdata) -> dict[str, int]:
@@ -467,13 +455,14 @@ class Session:
             counted = Combination(tuple(members), k, columns, nulls, self._cells.n).counts
             rare = counted[(counted > 0) & (counted < k)]
             rows.append((combination, len(rare), int(rare.sum())))
-        table = {
-            "combination": [" x ".join(c) for c, _, _ in rows],
-            "size": pa.array([len(c) for c, _, _ in rows], pa.int64()),
-            "outliers": pa.array([values for _, values, _ in rows], pa.int64()),
-            "records": pa.array([records for _, _, records in rows], pa.int64()),
-        }
-        return nw.from_native(pa.table(table), eager_only=True)
+        return as_frame(
+            {
+                "combination": [" x ".join(c) for c, _, _ in rows],
+                "size": pa.array([len(c) for c, _, _ in rows], pa.int64()),
+                "outliers": pa.array([values for _, values, _ in rows], pa.int64()),
+                "records": pa.array([records for _, _, records in rows], pa.int64()),
+            }
+        )
 
     def apply(self) -> Microdata:
         """Recode as it stands now and suppress the cells of the outliers that are left."""

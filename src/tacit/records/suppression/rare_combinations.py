@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -80,29 +79,28 @@ class Combination:
         return bool(((after > 0) & (after < self.k)).any())
 
 
-@dataclass
 class Suppression:
     """Which columns of which cells are hidden so far, and what each round did.
 
     ``home`` is the household of each cell and ``wide`` the columns that are hidden in whole households.
     """
 
-    n: Ints
-    combinations: list[Combination]
-    known: Flags
-    hidden: Flags
-    rounds: list[dict[str, int]]
-    home: Coded | None = None
-    wide: Sequence[int] = ()
-
-    @classmethod
-    def start(cls, cells: Cells, sets: Sequence[tuple[tuple[int, ...], int]]) -> Suppression:
-        """Start with nothing hidden."""
+    def __init__(
+        self,
+        cells: Cells,
+        sets: Sequence[tuple[tuple[int, ...], int]],
+        home: Coded | None,
+        wide: Sequence[int],
+    ) -> None:
         columns, sizes = cells.columns()
         nulls = [size - 1 for size in sizes]
-        combinations = [Combination(members, k, columns, nulls, cells.n) for members, k in sets]
-        known = np.stack([c != null for c, null in zip(columns, nulls, strict=True)], axis=1)
-        return cls(cells.n, combinations, known, np.zeros_like(known), [])
+        self.n, self.home, self.wide = cells.n, home, wide
+        self.combinations = [
+            Combination(members, k, columns, nulls, cells.n) for members, k in sets
+        ]
+        self.known = np.stack([c != null for c, null in zip(columns, nulls, strict=True)], axis=1)
+        self.hidden: Flags = np.zeros_like(self.known)
+        self.rounds: list[dict[str, int]] = []
 
     def run(self, weights: Floats, method: str, ctx: Context) -> None:
         """Suppress until no complete value of a combination is rare."""
@@ -113,8 +111,10 @@ class Suppression:
             rows, words = self.outliers(look, ctx)
             if not len(rows):
                 return
-            patterns, which = distinct_patterns(words)
-            hide = solve(patterns, sets, weights)[which]
+            coded = [np.unique(word, return_inverse=True) for word in words]
+            ids, _ = group_ids([codes for _, codes in coded], [len(v) for v, _ in coded])
+            _, first, which = np.unique(ids, return_index=True, return_inverse=True)
+            hide = solve(words[:, first], sets, weights)[which]
             rows, hide = self.spread(rows, hide)
             hide &= ~self.hidden[rows] & self.known[rows]
             look = self.hide(rows, hide)
@@ -172,14 +172,6 @@ def count_missing(data: Microdata, columns: Sequence[str]) -> dict[str, int]:
     sums = [nw.col(c).is_null().cast(nw.Int64).sum().cast(nw.Int64).alias(c) for c in columns]
     row = data.frame.select(*sums).collect("pyarrow").rows(named=True)[0]
     return {c: int(row[c] or 0) for c in columns}
-
-
-def distinct_patterns(words: Ints) -> tuple[Ints, Ints]:
-    """Return the distinct columns of packed bits, and which one each column is."""
-    coded = [np.unique(word, return_inverse=True) for word in words]
-    ids, _ = group_ids([inverse for _, inverse in coded], [len(values) for values, _ in coded])
-    _, first, which = np.unique(ids, return_index=True, return_inverse=True)
-    return words[:, first], which
 
 
 def smallest_sets(patterns: Ints, sets: Sequence[tuple[int, ...]], weights: Floats) -> Flags:

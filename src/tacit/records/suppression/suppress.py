@@ -102,28 +102,23 @@ class Suppress(Method):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no keys, cells that do not exist, a rule of the wrong kind, a top that cannot stand there."""
-        found = super().faults(data)
-        if found:
-            return found
-        if (self.k or (self.threshold and not self.columns)) and not data.keys:
-            found.append(
-                RoleMissing(
-                    "suppress: no keys are declared. Declare them with tacit.read(..., keys=[...])."
-                )
-            )
-        if any(isinstance(c, int) and c > len(data.columns) for _, c in self.cells):
-            found.append(
-                InputError("suppress: a cell names a column number beyond the last column")
-            )
-        elif self.cells and max(row for row, _ in self.cells) > len(data):
-            found.append(
-                InputError("suppress: a cell names a record number beyond the last record")
-            )
-        if self.where:
-            where(self.where, data.frame.collect_schema())
+        found = super().faults(data) or list(self.own_faults(data))
         if self.mark == "top" and self.level != "tuple" and not found:
             found += top_faults(data, self.targets(data))
         return found
+
+    def own_faults(self, data: Microdata) -> Iterator[SdcError]:
+        """Yield what is wrong with keys, cells and the rule."""
+        if (self.k or (self.threshold and not self.columns)) and not data.keys:
+            yield RoleMissing(
+                "suppress: no keys are declared. Declare them with tacit.read(..., keys=[...])."
+            )
+        if any(isinstance(c, int) and c > len(data.columns) for _, c in self.cells):
+            yield InputError("suppress: a cell names a column number beyond the last column")
+        elif self.cells and max(row for row, _ in self.cells) > len(data):
+            yield InputError("suppress: a cell names a record number beyond the last record")
+        if self.where:
+            where(self.where, data.frame.collect_schema())
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns in which cells are emptied."""
@@ -149,7 +144,11 @@ class Suppress(Method):
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         if self.level == "tuple":
-            result = self.without_records(data)
+            if self.where is not None:
+                result = data.filter(~where(self.where, data.frame.collect_schema()).expr)
+            else:
+                assert self.k is not None
+                result = drop_small_classes(data, self.k)
             ctx.note(level=self.level, removed=len(data) - len(result))
             return result
         columns = self.targets(data)
@@ -159,13 +158,6 @@ class Suppress(Method):
             ctx.note(suppressed={c: after[c] - before[c] for c in columns})
         ctx.note(level=self.level, columns=list(columns))
         return result
-
-    def without_records(self, data: Microdata) -> Microdata:
-        """Return the records that stay."""
-        if self.where is not None:
-            return data.filter(~where(self.where, data.frame.collect_schema()).expr)
-        assert self.k is not None
-        return drop_small_classes(data, self.k)
 
     def empty_cells(self, data: Microdata, columns: Sequence[str]) -> Frame:
         """Return the frame with cells emptied."""
@@ -193,20 +185,14 @@ class Suppress(Method):
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
         del result
-        assumption = (
-            "The quasi-identifier holds every column that an intruder can find in other files."
-        )
+        known = "The quasi-identifier holds every column that an intruder can find in other files."
         if self.k is not None:
             for name, columns in data.quasi.items():
-                yield Claim("k-anonymity", {"k": self.k}, name, columns, (assumption,))
+                yield Claim("k-anonymity", {"k": self.k}, name, columns, (known,))
         if self.threshold is not None and self.mark == "null":
             columns = self.targets(data)
-            yield Claim(
-                "k-combinations",
-                {"k": self.threshold, "combinations": [[c] for c in columns]},
-                "single columns",
-                columns,
-            )
+            asked = {"k": self.threshold, "combinations": [[c] for c in columns]}
+            yield Claim("k-combinations", asked, "single columns", columns)
 
 
 def by_column(cells: Iterable[tuple[int, int | str]], names: Sequence[str]) -> dict[str, list[int]]:

@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
 from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import classes, read_numeric_column
+from tacit.data.values import as_frame, classes, read_numeric_column
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
@@ -71,25 +69,26 @@ class CellSpread(Measure):
         by = self.by or tuple(c for c in data.keys if c != self.column)
         after = self.looked_at(data, by)
         before = self.looked_at(other.original, by) if other.has_original else None
-        numbers_shown: dict[str, Any] = {"cells": len(after.size)}
-        for name in ("variance", "range", "mean_deviation", "gini"):
-            numbers_shown[f"smallest {name.replace('_', ' ')}"] = after.smallest(name)
-            if before is not None:
-                numbers_shown[f"smallest {name.replace('_', ' ')}, original"] = before.smallest(
-                    name
-                )
-        for side in ("above", "below"):
-            if getattr(self, side) is None:
-                continue
-            numbers_shown[f"largest share {side} the limit"] = after.largest(side)
-            if before is not None:
-                numbers_shown[f"largest share {side} the limit, original"] = before.largest(side)
+        files = [("", after)] + ([] if before is None else [(", original", before)])
+        numbers: dict[str, Any] = {"cells": len(after.size)}
+        for name in after.spreads:
+            words = f"smallest {name.replace('_', ' ')}"
+            numbers |= {f"{words}{whose}": cells.smallest(name) for whose, cells in files}
+        for side in after.tails:
+            words = f"largest share {side} the limit"
+            numbers |= {f"{words}{whose}": cells.largest(side) for whose, cells in files}
         return CellSpreadResult(
             kind=self.kind,
             title=f"Spread of {self.column} within cells",
             value=after.smallest(self.spread),
-            numbers=numbers_shown,
-            frame=nw.from_native(pa.table(after.table()), eager_only=True),
+            numbers=numbers,
+            frame=as_frame(
+                {
+                    "records": after.size,
+                    **after.spreads,
+                    **{f"share_{side}": share for side, share in after.tails.items()},
+                }
+            ),
             explanation="The smaller the spread in a cell, the better the value of anybody in it is known; a large share beyond a limit tells something unwelcome about everybody in the cell.",
             after=after,
             before=before,
@@ -148,14 +147,6 @@ class Cells:
     def largest(self, side: str) -> float:
         """Return the largest share beyond a limit."""
         return float(self.tails[side].max())
-
-    def table(self) -> dict[str, Any]:
-        """Return one row per cell."""
-        return {
-            "records": self.size,
-            **self.spreads,
-            **{f"share_{s}": t for s, t in self.tails.items()},
-        }
 
 
 @dataclass(frozen=True, repr=False)

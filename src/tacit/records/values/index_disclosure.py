@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field
@@ -16,8 +15,9 @@ from tacit.arrays import Flags, Floats
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric
+from tacit.data.values import as_frame
 from tacit.errors import InputError, InvalidParameter
-from tacit.fields import ColumnName, PositiveFloat, Secret
+from tacit.fields import ColumnName, PositiveFloat, PositiveShare, Secret
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.registry import register
@@ -74,10 +74,8 @@ class IndexDisclosure(Measure):
         default=True,
         description="multiply risk by the column's variance, so that columns of different units compare",
     )
-    tail: float | None = Field(
+    tail: PositiveShare | None = Field(
         default=None,
-        gt=0,
-        le=1,
         description="look only at targets in this upper share of the column: extreme values",
     )
     lambda_squared: PositiveFloat | None = Secret(
@@ -100,13 +98,50 @@ class IndexDisclosure(Measure):
             raise InputError("index_disclosure needs a numeric column in original and release")
         if len(before) < 2:
             raise InputError(TOO_FEW)
-        parts, z = {}, standardise_released(after)
+        parts: dict[str, ColumnRisk] = {}
+        z = standardise_released(after)
         for i, c in enumerate(targets):
             ctx.tick(f"index disclosure of {c}", i / len(targets))
             y = after[:, shared.index(c)]
             parts[c] = column_risk(x[c], y, z, self.tail)
         theory = self.theory(targets, shared, before, after) if self.lambda_squared else {}
-        return self.result(parts, theory)
+        values = {c: self.value_of(part) for c, part in parts.items()}
+        worst = max(values, key=lambda c: values[c])
+        numbers: dict[str, Any] = {"worst column": worst}
+        for c, part in parts.items():
+            numbers |= {
+                f"{c}: R, reads the value": format_risk(part.reads),
+                f"{c}: R, knows the distribution": format_risk(part.bayes),
+                f"{c}: R, uses all columns": format_risk(part.all),
+                f"{c}: R times variance": format_risk(part.relative(part.reads)),
+                f"{c}: share released as it is": part.exact,
+            }
+            if self.masking == "deterministic":
+                numbers[f"{c}: R of the median record"] = format_risk(part.median)
+            if c in theory:
+                names = ("reads the value", "knows the distribution", "uses all columns")
+                numbers |= {
+                    f"{c}: R in theory, {name}": value
+                    for name, value in zip(names, theory[c], strict=True)
+                }
+        rows = {
+            name: pa.array([getattr(p, name) for p in parts.values()], pa.float64())
+            for name in ("variance", "reads", "bayes", "all", "median", "exact")
+        }
+        return IndexDisclosureResult(
+            kind=self.kind,
+            title="Index disclosure",
+            value=values[worst],
+            numbers=numbers,
+            frame=as_frame({"column": list(parts), **rows}),
+            explanation=(
+                "R is one over the intruder's mean squared error when the target's record is known; times the "
+                "variance, 1 is as good as guessing the mean. R is infinite where the true value is released. The "
+                "intruder who only reads the value is not the strongest: look at the other two as well."
+            ),
+            parts=parts,
+            theory=theory,
+        )
 
     def theory(
         self, targets: tuple[str, ...], shared: list[str], before: Floats, after: Floats
@@ -131,53 +166,6 @@ class IndexDisclosure(Measure):
                 float(given_all),
             )
         return found
-
-    def result(
-        self,
-        parts: Mapping[str, ColumnRisk],
-        theory: Mapping[str, tuple[float, float, float]],
-    ) -> IndexDisclosureResult:
-        """Put the result together."""
-        values = {c: self.value_of(part) for c, part in parts.items()}
-        worst = max(values, key=lambda c: values[c])
-        numbers: dict[str, Any] = {"worst column": worst}
-        for c, part in parts.items():
-            numbers |= {
-                f"{c}: R, reads the value": format_risk(part.reads),
-                f"{c}: R, knows the distribution": format_risk(part.bayes),
-                f"{c}: R, uses all columns": format_risk(part.all),
-                f"{c}: R times variance": format_risk(part.relative(part.reads)),
-                f"{c}: share released as it is": part.exact,
-            }
-            if self.masking == "deterministic":
-                numbers[f"{c}: R of the median record"] = format_risk(part.median)
-            if c in theory:
-                names = ("reads the value", "knows the distribution", "uses all columns")
-                numbers |= {
-                    f"{c}: R in theory, {name}": value
-                    for name, value in zip(names, theory[c], strict=True)
-                }
-        rows = {
-            "column": list(parts),
-            **{
-                name: pa.array([getattr(p, name) for p in parts.values()], pa.float64())
-                for name in ("variance", "reads", "bayes", "all", "median", "exact")
-            },
-        }
-        return IndexDisclosureResult(
-            kind=self.kind,
-            title="Index disclosure",
-            value=values[worst],
-            numbers=numbers,
-            frame=nw.from_native(pa.table(rows), eager_only=True),
-            explanation=(
-                "R is one over the intruder's mean squared error when the target's record is known; times the "
-                "variance, 1 is as good as guessing the mean. R is infinite where the true value is released. The "
-                "intruder who only reads the value is not the strongest: look at the other two as well."
-            ),
-            parts=dict(parts),
-            theory=dict(theory),
-        )
 
     def value_of(self, part: ColumnRisk) -> float:
         """Return the risk that the result is compared by."""
@@ -332,18 +320,13 @@ def prediction_error(x: Floats, z: Floats, known: Flags, at: Flags) -> float:
 
 def standardise_released(released: Floats) -> Floats:
     """Return the released columns with mean 0 and variance 1, constant ones left out."""
-    filled = mean_filled(released)
+    known = np.isfinite(released)
+    # A missing value stands at its column's mean: no information.
+    means = np.where(known, released, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    filled = np.where(known, released, means)
     filled -= filled.mean(axis=0)
     spread = filled.std(axis=0)
     return np.asarray(filled[:, spread > 0] / spread[spread > 0], dtype=np.float64)
-
-
-def mean_filled(released: Floats) -> Floats:
-    """Return the released columns with missing values at their column's mean: no information."""
-    known = np.isfinite(released)
-    counts = np.maximum(known.sum(axis=0), 1)
-    means = np.where(known, released, 0.0).sum(axis=0) / counts
-    return np.where(known, released, means)
 
 
 def reciprocal(error: float) -> float:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
-import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.arrays import Floats
@@ -15,6 +13,7 @@ from tacit.context import Context
 from tacit.data.block import shared_maskable
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs
+from tacit.data.values import as_frame
 from tacit.errors import InputError
 from tacit.fields import ColumnsLookedAt, PositiveFloat
 from tacit.plot.chart import Chart
@@ -102,12 +101,6 @@ class IntervalDisclosure(Measure):
                 rows += [
                     (interval, width, c, float(s)) for c, s in zip(columns, alone, strict=True)
                 ]
-        return self.result(columns, rows, len(before))
-
-    def result(
-        self, columns: tuple[str, ...], rows: list[tuple[str, float, str, float]], n: int
-    ) -> IntervalDisclosureResult:
-        """Put the result together."""
         shares = {
             column: share
             for interval, width, column, share in rows
@@ -118,22 +111,18 @@ class IntervalDisclosure(Measure):
             if self.interval == "sd"
             else f"{self.at:g} % of the ranks"
         )
-        frame = pa.table(
-            dict(
-                zip(("interval", "width", "column", "share"), zip(*rows, strict=True), strict=True)
-            )
-        )
+        names = ("interval", "width", "column", "share")
         return IntervalDisclosureResult(
             kind=self.kind,
             title="Interval disclosure",
             value=shares[ALL],
             numbers={
-                "records": n,
+                "records": len(before),
                 "half width": words,
                 "share inside on all columns": shares[ALL],
                 **{f"{c}: share inside": shares[c] for c in columns},
             },
-            frame=nw.from_native(frame, eager_only=True),
+            frame=as_frame(dict(zip(names, zip(*rows, strict=True), strict=True))),
             explanation=(
                 f"{shares[ALL]:.1%} of the records have all their true values within {words} of the "
                 "released ones: whoever finds such a record knows it nearly exactly."

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 from scipy.spatial import cKDTree
 
-from tacit.arrays import Flags, Floats
+from tacit.arrays import Flags
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.errors import InputError
 from tacit.fields import ColumnsLookedAt, PositiveFloat
 from tacit.plot.chart import Chart
@@ -89,22 +88,10 @@ class RobustDisclosure(Measure):
         except InputError as error:
             raise InputError(f"{self.kind}: {error}") from None
         inside = np.abs(y - x) <= self.width * away[:, None] + 1e-12
-        unsafe = inside.any(axis=1) if self.columns_inside == "any" else inside.all(axis=1)
+        one = self.columns_inside == "any"
+        unsafe: Flags = np.asarray(inside.any(axis=1) if one else inside.all(axis=1))
         ctx.tick("neighbours", None)
         alone = cKDTree(y).query(y, k=2, workers=1)[0][:, 1] > self.neighbour
-        left_out = len(complete) - int(complete.sum())
-        return self.result(columns, away, np.asarray(unsafe), np.asarray(alone), complete, left_out)
-
-    def result(
-        self,
-        columns: tuple[str, ...],
-        away: Floats,
-        unsafe: Flags,
-        alone: Flags,
-        complete: Flags,
-        left_out: int,
-    ) -> RobustDisclosureResult:
-        """Put the result together."""
         total = float(away.sum()) or 1.0
         exposed = unsafe & alone
         shares = {
@@ -113,29 +100,27 @@ class RobustDisclosure(Measure):
             "unsafe without a neighbour (RMDID2)": float(exposed.mean()),
             "the same, weighted by robust distance (RMDID2w)": float(away[exposed].sum()) / total,
         }
-        numbers: dict[str, Any] = {
-            **shares,
-            "records": len(away),
-            "records left out for a missing value": left_out,
-            "columns": ", ".join(columns),
-        }
-        frame = pa.table(
-            {
-                "record": np.flatnonzero(complete) + 1,
-                "robust_distance": away,
-                "unsafe": unsafe,
-                "without_neighbour": alone,
-            }
-        )
         return RobustDisclosureResult(
             kind=self.kind,
             title="Robust interval disclosure",
             value=float(unsafe.mean()),
-            numbers=numbers,
-            frame=nw.from_native(frame, eager_only=True),
+            numbers={
+                **shares,
+                "records": len(away),
+                "records left out for a missing value": int((~complete).sum()),
+                "columns": ", ".join(columns),
+            },
+            frame=as_frame(
+                {
+                    "record": np.flatnonzero(complete) + 1,
+                    "robust_distance": away,
+                    "unsafe": unsafe,
+                    "without_neighbour": np.asarray(alone),
+                }
+            ),
             explanation=(
-                f"{unsafe.mean():.1%} of the records have {'a released value' if self.columns_inside == 'any' else 'released values'} "
-                f"close to the true {'one' if self.columns_inside == 'any' else 'ones'}, outliers being "
+                f"{unsafe.mean():.1%} of the records have {'a released value' if one else 'released values'} "
+                f"close to the true {'one' if one else 'ones'}, outliers being "
                 f"allowed to be farther off; {exposed.mean():.1%} have no other released record near them to hide among."
             ),
             shares=shares,

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
@@ -15,6 +14,7 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import Pairs, pairs, shared_numeric
+from tacit.data.values import as_frame
 from tacit.errors import InputError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
@@ -104,7 +104,33 @@ class ValueDisclosure(Measure):
             )
         ctx.tick("explaining confidential columns", 0.5)
         given = Design.of(drop_constant_columns(numeric[use]), [c[use] for c in codes])
-        return self.result(targets, shares(x, y, given), int(use.sum()))
+        found, n = shares(x, y, given), int(use.sum())
+        parts = {
+            c: ColumnDisclosure(*(float(found[k][j]) for k in ("own", "all", "given", "added")))
+            for j, c in enumerate(targets)
+        }
+        numbers: dict[str, Any] = {}
+        for c, part in parts.items():
+            numbers |= {
+                f"{c}: R^2 from its own masked values": part.own,
+                f"{c}: R^2 from all released columns": part.all,
+                f"{c}: R^2 from the given columns alone": part.given,
+                f"{c}: share of the rest that masked columns explain": part.added,
+            }
+        numbers |= {"R^2 of one predictor by chance": 1.0 / (n - 1), "records": n}
+        return ValueDisclosureResult(
+            kind=self.kind,
+            title="Value disclosure",
+            value=max(getattr(p, self.intruder) for p in parts.values()),
+            numbers=numbers,
+            frame=as_frame({"column": list(parts), **found}),
+            explanation=(
+                "The share of a confidential column's variance that an intruder explains by linear regression on "
+                "what was released; 1 means the values can be told exactly. What the given columns explain was "
+                "known without the masked ones."
+            ),
+            parts=parts,
+        )
 
     def predictors(
         self, data: Microdata, left: Sequence[str], both: Pairs
@@ -128,39 +154,6 @@ class ValueDisclosure(Measure):
         for column, code in zip(coded, codes, strict=True):
             known &= code != column.null
         return table, codes, known
-
-    def result(
-        self, targets: Sequence[str], found: Mapping[str, Floats], n: int
-    ) -> ValueDisclosureResult:
-        """Put the result together."""
-        parts = {
-            c: ColumnDisclosure(*(float(found[k][j]) for k in ("own", "all", "given", "added")))
-            for j, c in enumerate(targets)
-        }
-        value = max(getattr(p, self.intruder) for p in parts.values())
-        numbers: dict[str, Any] = {}
-        for c, part in parts.items():
-            numbers |= {
-                f"{c}: R^2 from its own masked values": part.own,
-                f"{c}: R^2 from all released columns": part.all,
-                f"{c}: R^2 from the given columns alone": part.given,
-                f"{c}: share of the rest that masked columns explain": part.added,
-            }
-        numbers |= {"R^2 of one predictor by chance": 1.0 / (n - 1), "records": n}
-        rows = {"column": list(parts), **{k: found[k] for k in ("own", "all", "given", "added")}}
-        return ValueDisclosureResult(
-            kind=self.kind,
-            title="Value disclosure",
-            value=value,
-            numbers=numbers,
-            frame=nw.from_native(pa.table(rows), eager_only=True),
-            explanation=(
-                "The share of a confidential column's variance that an intruder explains by linear regression on "
-                "what was released; 1 means the values can be told exactly. What the given columns explain was "
-                "known without the masked ones."
-            ),
-            parts=parts,
-        )
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,11 @@ from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 
-from tacit.arrays import Flags
 from tacit.context import Context
 from tacit.data.fingerprint import fingerprint
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame, tuples_at
 from tacit.engine.relational import drop_matching
 from tacit.errors import Infeasible, InputError
 from tacit.plot.chart import Chart
@@ -23,7 +22,7 @@ from tacit.plot.lattice import draw_lattice
 from tacit.records.classes.anonymise.base import LatticeMethod
 from tacit.records.classes.anonymise.evaluate import Node, Task
 from tacit.records.classes.anonymise.objectives import COUNTED, WORDS
-from tacit.records.classes.anonymise.problem import Levels, Problem
+from tacit.records.classes.anonymise.problem import Levels
 from tacit.records.classes.anonymise.search import (
     TIE,
     WHOLE,
@@ -103,12 +102,11 @@ class Anonymise(LatticeMethod):
         ctx = context or Context.start(None)
         people = ctx.register if register is None else register
         task = self.pose(data, people)
-        problem = task.problem
-        if not problem.records:
+        if not task.problem.records:
             raise InputError("anonymise: there are no records.")
         tick = partial(ctx.tick, "searching the lattice")
-        found = search_lattice(task, Limits(self.effort * 1e6, self.seconds), top, tick)
-        return self.report(task, found)
+        limits = Limits(self.effort * 1e6, self.seconds)
+        return self.report(task, search_lattice(task, limits, top, tick))
 
     def report(self, task: Task, found: Found) -> Lattice:
         """Return what was found, or say that nothing is safe."""
@@ -171,7 +169,11 @@ class Anonymise(LatticeMethod):
         for key, level in lattice.best.levels.items():
             result = result.generalise(key, level)
         if not alive.all():
-            gone = released_tuples(data, task.problem, chosen, ids, ~alive)
+            # A class is told by any of its cells: all of them climb to the same labels.
+            cell_class = ids[task.problem.base_class]
+            member = np.empty(len(alive), dtype=np.int64)
+            member[cell_class] = np.arange(len(cell_class))
+            gone = tuples_at(data, task.problem.cells, member[~alive], lattice.best.levels)
             frame = drop_matching(result.frame, task.problem.keys, gone, data.engine)
             result = result.keep_rows(frame)
         result = self.aggregate(result)
@@ -192,24 +194,6 @@ class Anonymise(LatticeMethod):
         return result.materialise()
 
 
-def released_tuples(
-    data: Microdata, problem: Problem, levels: Levels, ids: Any, gone: Flags
-) -> pa.Table:
-    """Return the released key tuples of the classes that are suppressed."""
-    # A class is told by any of its cells: all of them climb to the same labels.
-    cell_class = ids[problem.base_class]
-    member = np.empty(len(gone), dtype=np.int64)
-    member[cell_class] = np.arange(len(cell_class))
-    picked = member[np.flatnonzero(gone)]
-    columns = {}
-    for j, key in enumerate(problem.keys):
-        column = problem.cells.keys[key]
-        ground = column.decode(column.codes[picked])
-        lifted = data.hierarchy(key).raise_values(ground, levels[j])
-        columns[key] = ground if levels[j] == 0 else lifted
-    return pa.table(columns)
-
-
 def tell_proof(task: Task, found: Found, proven: bool, gap: float) -> str:
     """Return what is known of other choices."""
     if proven:
@@ -228,27 +212,18 @@ def tell_proof(task: Task, found: Found, proven: bool, gap: float) -> str:
 
 @dataclass(frozen=True)
 class LatticeNode:
-    """One choice of levels.
+    """One choice of levels."""
 
-    Attributes
-    ----------
-    levels
-        The level of each key.
-    value
-        What the choice costs in the utility that was asked for; lower is better.
-    safe
-        Whether every model holds with at most the allowed records suppressed.
-    suppressed, share
-        Records that are suppressed there, and their share (of records, or of weights).
-    classes
-        Classes that are released.
-    """
-
+    #: The level of each key.
     levels: Mapping[str, int]
+    #: What the choice costs in the utility that was asked for; lower is better.
     value: float
+    #: Whether every model holds with at most the allowed records suppressed.
     safe: bool
+    #: Records that are suppressed there, and their share (of records, or of weights).
     suppressed: int
     share: float
+    #: Classes that are released.
     classes: int
 
 
@@ -349,7 +324,7 @@ def node_table(lattice: Lattice) -> nw.DataFrame[Any]:
     table: dict[str, Any] = {k: levels[:, j] for j, k in enumerate(lattice.keys)}
     for name in ("safe", "value", "suppressed", "share", "classes"):
         table[free_name(name, table)] = [getattr(n, name) for n in nodes]
-    return nw.from_native(pa.table(table), eager_only=True)
+    return as_frame(table)
 
 
 # The table is made when it is first asked for: most searches need only the best node.

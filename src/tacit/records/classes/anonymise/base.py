@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -15,24 +15,38 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.hierarchies.intervals import text
 from tacit.data.microdata import Microdata
-from tacit.engine.codes import dense_ids, encode
+from tacit.data.values import classes as classes_of
 from tacit.errors import InputError, RoleMissing, SdcError
 from tacit.fields import ColumnName, IdentifierColumns, PositiveFloat, PositiveInt, Probability
 from tacit.records.classes.anonymise.evaluate import Task
-from tacit.records.classes.anonymise.models.condition import Setting
-from tacit.records.classes.anonymise.models.population import KINDS
-from tacit.records.classes.anonymise.models.registry import (
-    claims_of,
-    further_groups,
-    make_conditions,
-    model_faults,
-)
+from tacit.records.classes.anonymise.models import condition, population, values
+from tacit.records.classes.anonymise.models.condition import Condition, Made, Parts, Setting
 from tacit.records.classes.anonymise.objectives import Entropy, Utility, make_objective
 from tacit.records.classes.anonymise.problem import build_problem
 from tacit.records.classes.class_values import columns_of_interest
 from tacit.registry import lookup
 from tacit.spec import Measure, Method, Role
 from tacit.stats.class_models import sum_by
+
+Maker = Callable[[Any, Setting], Sequence[Condition]]
+Claimer = Callable[[Any, Made], Parts]
+
+ASSUMED = "The quasi-identifier holds every column that an intruder can find in other files."
+#: By kind of measure: what makes its conditions, and its claims.
+MODELS: Mapping[str, tuple[Maker, Claimer]] = {
+    "alpha_k": (values.from_alpha_k, values.claim_alpha_k),
+    "attack_risk": (condition.from_attack_risk, condition.claim_attack_risk),
+    "beta_likeness": (values.from_values, values.claim_values),
+    "delta_disclosure": (values.from_values, values.claim_values),
+    "delta_presence": (population.from_delta_presence, population.claim_of_register),
+    "individual_risk": (population.from_individual_risk, population.claim_risk),
+    "k_anonymity": (condition.from_k_anonymity, condition.claim_k),
+    "k_map": (population.from_k_map, population.claim_of_register),
+    "l_diversity": (values.from_l_diversity, values.claim_values),
+    "lkc": (values.from_lkc, values.claim_values),
+    "population_uniqueness": (population.from_population_uniqueness, population.claim_few_uniques),
+    "t_closeness": (values.from_values, values.claim_values),
+}
 
 Aggregate = Literal["mean", "median", "interval"]
 Weights = Literal["records", "weighted_k", "weighted"]
@@ -132,20 +146,21 @@ class LatticeMethod(Method):
 
     def own_faults(self, data: Microdata) -> Iterator[SdcError]:
         """Yield what is wrong with models, keys and limits."""
-        yield from [
-            InputError(f"{self.kind}: {clause}.") for clause in model_faults(self.models, self.kind)
-        ]
+        known = ", ".join(sorted(MODELS))
+        for model in self.models:
+            if model.kind not in MODELS:
+                yield InputError(
+                    f"{self.kind}: {model.kind} is not a model that {self.kind} can aim at; it knows {known}."
+                )
         if not self.models:
             yield InputError(f"{self.kind}: give at least one model, e.g. KAnonymity(k=5).")
         for model in self.models:
             yield from model.faults(data)
-        yield from [
-            RoleMissing(
-                f"{self.kind}: key {key!r} has no hierarchy. Give one, or tacit.hierarchy.flat() to allow suppression only."
-            )
-            for key in self.generalised(data)
-            if key not in data.hierarchies
-        ]
+        for key in self.generalised(data):
+            if key not in data.hierarchies:
+                yield RoleMissing(
+                    f"{self.kind}: key {key!r} has no hierarchy. Give one, or tacit.hierarchy.flat() to allow suppression only."
+                )
         yield from [InputError(f"{self.kind}: {clause}.") for clause in self.aggregate_faults(data)]
         for key, (low, high) in self.levels.items():
             if key in data.hierarchies and not 0 <= low <= high <= data.hierarchy(key).height:
@@ -180,22 +195,15 @@ class LatticeMethod(Method):
         schema = data.frame.collect_schema()
         named = [c for c in self.microaggregate if c in data.columns]
         yield from [f"microaggregate={c!r} is no key" for c in named if c not in data.keys]
-        yield from [
-            f"key {c!r} is not numeric, so that a class has no mean, median or interval of it"
-            for c in named
-            if c in data.keys and not schema[c].is_numeric()
-        ]
-        yield from [
-            f"key {c!r} is microaggregated and takes no importance or levels"
-            for c in named
-            if c in self.importance or c in self.levels
-        ]
-        homes = {c: [g for g in data.quasi.values() if c in g] for c in named}
-        yield from [
-            f"key {c!r} is microaggregated and may stand in one quasi-identifier only"
-            for c in named
-            if len(homes[c]) > 1
-        ]
+        for c in named:
+            if c in data.keys and not schema[c].is_numeric():
+                yield f"key {c!r} is not numeric, so that a class has no mean, median or interval of it"
+        for c in named:
+            if c in self.importance or c in self.levels:
+                yield f"key {c!r} is microaggregated and takes no importance or levels"
+        for c in named:
+            if sum(c in group for group in data.quasi.values()) > 1:
+                yield f"key {c!r} is microaggregated and may stand in one quasi-identifier only"
         if any(all(c in self.microaggregate for c in group) for group in data.quasi.values()):
             yield "at least one key of a quasi-identifier must be left to form classes"
         if self.microaggregate and any(m.kind == "lkc" for m in self.models):
@@ -212,34 +220,34 @@ class LatticeMethod(Method):
             data = aggregate_classes(data, keys, how, weight)
         return data
 
-    def checked_register(self, people: Microdata | None) -> Microdata | None:
-        """Return the register where a model asks for one, or say that there is none."""
-        if not self.asks_register:
-            return None
-        if people is None:
-            names = [m.kind for m in self.models if m.kind in KINDS]
-            raise InputError(
-                f"{self.kind}: {' and '.join(names)} counts the people of a population register: pass register=, or name "
-                "the file in the plan's register section."
-            )
-        self.check_type(people, " with register=")
-        return people
-
     @property
     def asks_register(self) -> bool:
         """Return True when a model counts the people of a register."""
-        return any(m.kind in KINDS for m in self.models)
+        return any(m.kind in population.KINDS for m in self.models)
 
     def pose(self, data: Microdata, people: Microdata | None = None) -> Task:
         """Return the search problem of some data, with a population register where a model asks for one."""
-        people = self.checked_register(people)
+        if not self.asks_register:
+            people = None
+        elif people is None:
+            kinds = [m.kind for m in self.models if m.kind in population.KINDS]
+            raise InputError(
+                f"{self.kind}: {' and '.join(kinds)} counts the people of a population register: pass register=, or name "
+                "the file in the plan's register section."
+            )
+        else:
+            self.check_type(people, " with register=")
         keys = self.generalised(data)
         quasi = {name: [c for c in group if c in keys] for name, group in data.quasi.items()}
         asked = [m.sensitive for m in self.models if hasattr(m, "sensitive")]
         extra = [c for named in asked for c in columns_of_interest(data, named)]
         if self.target:
             extra.append(self.target)
-        groups = {**quasi, **further_groups(self.models, data)}
+        groups: dict[str, Sequence[str]] = dict(quasi)
+        for model in self.models:
+            if model.kind == "lkc":
+                # Beside the quasi-identifiers it is judged on sets of few keys.
+                groups |= values.few_keys(model, data)
         problem = build_problem(
             data,
             list(groups.values()),
@@ -258,7 +266,8 @@ class LatticeMethod(Method):
         names, everything = list(groups), tuple(range(len(quasi)))
         conditions = tuple(
             (c, everything if c.quasi is None else (names.index(c.quasi),))
-            for c in make_conditions(self.models, setting)
+            for model in self.models
+            for c in MODELS[model.kind][0](model, setting)
         )
         objective = make_objective(
             self.utility,
@@ -283,6 +292,25 @@ class LatticeMethod(Method):
         )
 
 
+def claims_of(
+    models: Sequence[Measure[Any]],
+    weights: str,
+    data: Microdata,
+    result: Microdata,
+    register: Microdata | None = None,
+    levels: Mapping[str, int] | None = None,
+) -> Iterable[Claim]:
+    """Yield the claims of all models on all their quasi-identifiers."""
+    in_k = None if weights == "records" else data.weight
+    in_shares = data.weight if weights == "weighted" else None
+    for model in models:
+        for name, columns in data.quasi_identifiers(getattr(model, "quasi", None)).items():
+            made = Made(data, result, tuple(columns), in_k, in_shares, register, levels or {})
+            for part in MODELS[model.kind][1](model, made):
+                known = (ASSUMED, *part.assumptions)
+                yield Claim(part.model, part.parameters, name, made.columns, known, part.withheld)
+
+
 def aggregate_classes(
     data: Microdata, keys: Sequence[str], how: Mapping[str, Aggregate], weight: str | None
 ) -> Microdata:
@@ -293,9 +321,8 @@ def aggregate_classes(
     """
     if not how:
         return data
-    table = data.to_arrow(list(dict.fromkeys([*keys, *how, *([weight] if weight else [])])))
-    coded = [encode(table.column(k)) for k in keys]
-    classes, count = dense_ids([c.codes for c in coded], [c.size for c in coded])
+    table = data.to_arrow([*how, *([weight] if weight else [])])
+    classes, count = classes_of(data, keys)
     amounts = np.ones(table.num_rows)
     if weight is not None:
         amounts = table.column(weight).to_numpy(zero_copy_only=False).astype(np.float64)

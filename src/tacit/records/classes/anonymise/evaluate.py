@@ -176,7 +176,12 @@ class Task:
         amounts, loads = state.amounts(self.weighted)[at], loads[:, at]
         priced = self.objective.compute_prices(self.problem, state)
         price = np.zeros(len(at)) if priced is None else priced[at]
-        gone, proven = pick_classes(amounts, loads, price)
+        kinds, of, count = np.unique(
+            np.vstack([amounts, loads]), axis=1, return_inverse=True, return_counts=True
+        )
+        found = choose_fewest(kinds[0], kinds[1:], count)
+        # Of classes that are equal in this, those with the least price go.
+        gone, proven = take_from_kinds(found.number, of.ravel(), count, price), found.proven
         if proven and price[gone].sum() > bound_price(amounts, price, amounts[gone].sum()) + NEARLY:
             # Other classes of as many records might lose more: of those, the cheapest to suppress are chosen.
             gone, proven = pick_cheapest(amounts, loads, price, gone)
@@ -254,26 +259,8 @@ class Task:
 
     def nothing_is_safe(self, state: State) -> bool:
         """Return whether a release of no records meets the conditions on the whole."""
-        nobody = np.zeros(len(state), dtype=bool)
-        return all(
-            c.holds(self.view(state, group, nobody)[0])
-            for c, scope in self.conditions
-            if c.overall
-            for group in scope
-        )
-
-
-def pick_classes(amounts: Floats, loads: Floats, price: Floats) -> tuple[Flags, bool]:
-    """Return the classes that go so that no sum of loads is above 0, and whether no others have fewer records.
-
-    Of classes that are equal in this, those with the least price go.
-    """
-    kinds, of, count = np.unique(
-        np.vstack([amounts, loads]), axis=1, return_inverse=True, return_counts=True
-    )
-    of = of.ravel()
-    found = choose_fewest(kinds[0], kinds[1:], count)
-    return take_from_kinds(found.number, of, count, price), found.proven
+        overall = [(c, group) for c, scope in self.conditions if c.overall for group in scope]
+        return self.hold(state, np.zeros(len(state), dtype=bool), overall)
 
 
 def pick_cheapest(amounts: Floats, loads: Floats, price: Floats, gone: Flags) -> tuple[Flags, bool]:
@@ -305,11 +292,11 @@ def take_from_kinds(number: Ints, of: Ints, count: Ints, price: Floats) -> Flags
     return gone
 
 
-def bound_price(amounts: Floats, price: Floats, records: float) -> float:
-    """Return what suppressing so many records costs at least, were parts of classes suppressed."""
+def bound_price(amounts: Floats, price: Floats, wanted: float) -> float:
+    """Return what so much costs at least, were parts of classes suppressed: no choice of whole ones costs less."""
     order = np.argsort(price / np.maximum(amounts, 1e-300), kind="stable")
     before = np.cumsum(amounts[order]) - amounts[order]
-    part = np.clip((records - before) / np.maximum(amounts[order], 1e-300), 0.0, 1.0)
+    part = np.clip((wanted - before) / np.maximum(amounts[order], 1e-300), 0.0, 1.0)
     return float(part @ price[order])
 
 
@@ -351,7 +338,7 @@ def choose_for_one(cost: Floats, load: Floats, count: Ints, excess: float) -> Fe
         return Fewest(take_in_order(load, count, by_cost, excess), True)
     order = use[np.lexsort([-cost[use], -load[use] / np.maximum(cost[use], 1e-300)])]
     number = fill_up(cost, load, count, order, excess)
-    least = bound_cost(cost, load, count, order, excess)
+    least = bound_price((load * count)[use], (cost * count)[use], excess)
     if bool((cost == np.rint(cost)).all()):
         least = np.ceil(least - SLIGHT * max(least, 1.0))
     return Fewest(number, float(cost @ number) <= least * (1 + SLIGHT))
@@ -384,18 +371,6 @@ def fill_up(cost: Floats, load: Floats, count: Ints, order: Ints, excess: float)
         number[kind] += 1
         excess -= load[kind]
     return number
-
-
-def bound_cost(cost: Floats, load: Floats, count: Ints, order: Ints, excess: float) -> float:
-    """Return the cost when parts of classes could be suppressed: no choice costs less."""
-    total = 0.0
-    for kind in order.tolist():
-        if excess <= SLIGHT:
-            break
-        taken = min(float(count[kind]), excess / load[kind])
-        total += taken * cost[kind]
-        excess -= taken * load[kind]
-    return total
 
 
 def solve_program(cost: Floats, loads: Floats, count: Ints, excess: Floats) -> Fewest | None:

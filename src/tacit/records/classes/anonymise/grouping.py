@@ -107,9 +107,12 @@ def merge_classes(
     """Merge equal rows of codes, numbered in order of first appearance; ``sizes`` bounds the codes of each column."""
     rows, width = codes.shape
     if not KERNELS.pays(4.0 * rows * width):
-        ids, count = sort_rows(codes, sizes)
-        first = np.empty(count, dtype=np.int64)
-        first[ids[::-1]] = np.arange(len(ids) - 1, -1, -1)
+        keys = combine_codes(list(codes.T), sizes)[0] if codes.size else np.zeros(rows)
+        _, first, at = np.unique(keys, return_index=True, return_inverse=True)
+        order = np.argsort(first, kind="stable")
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        ids, first, count = place[at.ravel()], first[order], len(order)
         total = np.zeros(count, dtype=np.int64)
         np.add.at(total, ids, n)
         added = None if weight is None else sum_by(ids, weight, count)
@@ -136,15 +139,3 @@ def add_prices(codes: Codes, starts: Ints, prices: Floats, offset: float) -> Flo
     for j in range(codes.shape[1]):
         total += prices[starts[j] + codes[:, j]]
     return total
-
-
-def sort_rows(codes: Codes, sizes: Sequence[int]) -> tuple[Ints, int]:
-    """Return the group of each row, numbered in order of first appearance, and the number of groups."""
-    if not codes.size:
-        return np.zeros(len(codes), dtype=np.int64), int(len(codes) > 0)
-    columns = [codes[:, j] for j in range(codes.shape[1])]
-    keys, _ = combine_codes(columns, sizes)
-    _, first, at = np.unique(keys, return_index=True, return_inverse=True)
-    place = np.empty(len(first), dtype=np.int64)
-    place[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return place[at.ravel()], len(first)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -16,6 +16,7 @@ from tacit.arrays import Flags, Ints
 from tacit.context import Context
 from tacit.data.hierarchies.rules import flat
 from tacit.data.microdata import Microdata
+from tacit.data.values import as_frame
 from tacit.engine.codes import Cells, encode
 from tacit.errors import Infeasible, InputError
 from tacit.records.classes.anonymise.base import LatticeMethod
@@ -32,7 +33,7 @@ from tacit.records.classes.anonymise.mixed import (
 from tacit.records.classes.anonymise.mondrian import has_intervals, partition
 from tacit.records.classes.anonymise.objectives import COUNTED, WORDS, Entropy
 from tacit.records.classes.anonymise.problem import Problem, State, Values, sum_moments
-from tacit.records.classes.anonymise.search import Limits, gap_of, search_lattice, search_soon
+from tacit.records.classes.anonymise.search import Limits, Tick, gap_of, search_lattice, search_soon
 from tacit.records.classes.anonymise.specialise import Specialiser
 from tacit.registry import register
 from tacit.result import Result
@@ -48,29 +49,19 @@ SHARE, NODES = 0.004, 30
 
 @dataclass(frozen=True, repr=False)
 class Recoding(Result):
-    """What a search for a release of mixed levels found: one row a key in ``frame``.
+    """What a search for a release of mixed levels found: one row a key in ``frame``."""
 
-    Attributes
-    ----------
-    release
-        The best release: for each row the labels, and whether it is kept.
-    global_value
-        What the best generalisation of whole columns costs, beside ``value``.
-    chosen
-        How it was made: the method asked for, or ``global`` where that found nothing better.
-    bound
-        A value below which no release of hierarchy labels lies; 0 where none is known.
-    proven
-        Whether the generalisation of whole columns was proven to be the best.
-    task
-        What was searched; the rows of its base state are distinct combinations of key values, or records.
-    """
-
+    #: The best release: for each row the labels, and whether it is kept.
     release: Release = None  # type: ignore[assignment]
+    #: What the best generalisation of whole columns costs, beside ``value``.
     global_value: float = 0.0
+    #: How it was made: the method asked for, or ``global`` where that found nothing better.
     chosen: str = "global"
+    #: A value below which no release of hierarchy labels lies; 0 where none is known.
     bound: float = 0.0
+    #: Whether the generalisation of whole columns was proven to be the best.
     proven: bool = False
+    #: What was searched; the rows of its base state are distinct combinations of key values, or records.
     task: Task = None  # type: ignore[assignment]
 
 
@@ -263,7 +254,7 @@ class Start:
     words: tuple[Words, ...]
     kept: Flags
     levels: Codes
-    tick: Callable[[float], None]
+    tick: Tick
 
     def judge(self, levels: Codes, kept: Flags) -> Release | None:
         """Return what it is worth to release some rows at levels of their own."""
@@ -276,8 +267,9 @@ class Start:
         for price in PRICES:
             rounds = run_rounds(self.task, limits, price, self.tick)
             if rounds is not None:
-                yield self.judge(rounds.levels, rounds.kept)
-                yield self.refine(rounds.kept, rounds.levels)
+                levels, kept = rounds
+                yield self.judge(levels, kept)
+                yield self.refine(kept, levels)
 
     def specialise(self) -> Iterator[Release | None]:
         """Yield the releases that specialising leads to, from the top and from the best whole columns."""
@@ -309,91 +301,62 @@ class Start:
         return None
 
 
-class Rounds:
-    """Lattice runs on what the runs before suppressed: the level of each row in each key, and who released it.
+def run_rounds(task: Task, limits: Limits, price: float, tick: Tick) -> tuple[Codes, Flags] | None:
+    """Return the level of each row in each key, and the rows released, by lattice runs on what those before suppressed.
 
-    ``run`` is -1 for rows that no run released.
+    None when the rest cannot be brought within the suppression limit. ``price`` is what is paid for a record that is left
+    to the next run, as a share of the cost of suppressing it: the lower, the finer are the first releases.
     """
+    base = task.problem.base
+    levels = np.zeros(base.codes.shape, dtype=np.int32)
+    # The run that released a row, -1 for none.
+    run_of = np.full(len(base), -1, dtype=np.int64)
 
-    def __init__(self, task: Task, limits: Limits, tick: Callable[[float], None]) -> None:
-        self.task, self.limits, self.tick = task, limits, tick
-        base = task.problem.base
-        self.levels = np.zeros(base.codes.shape, dtype=np.int32)
-        self.run = np.full(len(base), -1, dtype=np.int64)
+    def left() -> float:
+        return float(base.amounts(task.weighted)[run_of < 0].sum())
 
-    @property
-    def kept(self) -> Flags:
-        """Return the rows that are released."""
-        return self.run >= 0
-
-    @property
-    def left(self) -> float:
-        """Return how many records, or how much weight, no run released."""
-        return float(self.task.problem.base.amounts(self.task.weighted)[~self.kept].sum())
-
-    def release(self, run: int, suppression: float, price: float = 1.0) -> bool:
-        """Release what the best node for the rest keeps; return False when no node is safe.
-
-        ``price`` is what is paid for a record that is left to the next run, as a share of the cost of suppressing it:
-        the lower, the finer are the first releases.
-        """
-        task, rest = self.task, np.flatnonzero(~self.kept)
-        part = part_of(task, rest, suppression)
+    def release(run: int, suppression: float, price: float = 1.0) -> bool:
+        """Release what the best node for the rest keeps; return False when no node is safe."""
+        rest = np.flatnonzero(run_of < 0)
         objective = replace(task.objective, suppress=task.objective.suppress * price)
-        part = replace(part, objective=objective)
-        best = search_soon(part, self.limits, self.tick).incumbent
+        part = replace(part_of(task, rest, suppression), objective=objective)
+        best = search_soon(part, limits, tick).incumbent
         if best is None:
             return False
         state, ids = part.problem.raise_state(part.problem.base, best.levels)
         kept = rest[part.keep(state).alive[ids]]
-        self.levels[kept] = best.levels
-        self.run[kept] = run
+        levels[kept] = best.levels
+        run_of[kept] = run
         return True
 
-
-def run_rounds(
-    task: Task, limits: Limits, price: float, tick: Callable[[float], None]
-) -> Rounds | None:
-    """Return the releases of all runs; None when the rest cannot be brought within the suppression limit."""
-    rounds = Rounds(task, limits, tick)
     for run in range(RUNS):
-        if rounds.kept.all() or not rounds.release(run, 1.0 - LEAST, price):
+        if (run_of >= 0).all() or not release(run, 1.0 - LEAST, price):
             break
-    for run in range(int(rounds.run.max(initial=-1)), -1, -1):
+    for run in range(int(run_of.max(initial=-1)), -1, -1):
         # Too much is left: take back the last runs, and release their rows with the rest as one.
-        if rounds.left <= task.limit:
-            return rounds
-        rounds.run[rounds.run == run] = -1
-        if rounds.release(run, min(1.0, task.limit / rounds.left)):
-            return rounds
-    return rounds if rounds.left <= task.limit else None
+        if left() <= task.limit:
+            break
+        run_of[run_of == run] = -1
+        if release(run, min(1.0, task.limit / left())):
+            return levels, run_of >= 0
+    return (levels, run_of >= 0) if left() <= task.limit else None
 
 
 def part_of(task: Task, rows: Ints, suppression: float) -> Task:
-    """Return the task on some of the rows."""
-    problem = task.problem
-    part = replace(problem, base=take_rows(problem.base, rows))
-    return replace(task, problem=part, suppression=suppression)
-
-
-def take_rows(state: State, rows: Ints) -> State:
-    """Return some rows of a state, numbered anew."""
+    """Return the task on some of the rows, numbered anew."""
+    problem, state = task.problem, task.problem.base
     place = np.full(len(state), -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
     values = {}
     for column, found in state.values.items():
         inside = found.within(place[found.of_class] >= 0)
         values[column] = Values(place[inside.of_class], inside.value, inside.n, inside.weight)
-    return State(
-        state.levels,
-        state.codes[rows],
-        state.n[rows],
-        None if state.weight is None else state.weight[rows],
-        values,
-        None if state.moments is None else state.moments[rows],
-        None,
-        None if state.ground is None else state.ground[rows],
+    weight, moments, ground = (
+        None if x is None else x[rows] for x in (state.weight, state.moments, state.ground)
     )
+    codes, n = state.codes[rows], state.n[rows]
+    base = State(state.levels, codes, n, weight, values, moments, None, ground)
+    return replace(task, problem=replace(problem, base=base), suppression=suppression)
 
 
 def key_table(task: Task, release: Release) -> nw.DataFrame[Any]:
@@ -407,8 +370,7 @@ def key_table(task: Task, release: Release) -> nw.DataFrame[Any]:
         untouched.append(float(n[codes < words.ground].sum()) / total)
         spread = (words.leaves[codes] - 1) / max(climb.domain - 1, 1)
         lost.append(float((n * spread).sum()) / total)
-    table = {"key": list(task.problem.keys), "as in the data": untouched, "loss": lost}
-    return nw.from_native(pa.table(table), eager_only=True)
+    return as_frame({"key": task.problem.keys, "as in the data": untouched, "loss": lost})
 
 
 def find_rows(task: Task, table: pa.Table) -> Ints:

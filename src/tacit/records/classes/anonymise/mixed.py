@@ -17,11 +17,10 @@ import pyarrow as pa
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.hierarchy import Hierarchy, ground_labels
 from tacit.records.classes.anonymise.evaluate import Task
-from tacit.records.classes.anonymise.grouping import Codes, merge_classes
+from tacit.records.classes.anonymise.grouping import Codes, Merged, merge_classes
 from tacit.records.classes.anonymise.models.condition import AtLeast
 from tacit.records.classes.anonymise.objectives import Additive
 from tacit.records.classes.anonymise.problem import Climb, Levels, Problem, State
-from tacit.stats.class_models import sum_by
 
 
 @dataclass(frozen=True)
@@ -45,14 +44,6 @@ class Words:
     def top(self) -> int:
         """Return the word of the top."""
         return int(self.ladder[-1, 0])
-
-    def extended(self, texts: Sequence[str], leaves: Ints, prices: Floats) -> Words:
-        """Return the words with more of them at the end."""
-        more = pa.concat_arrays([self.texts, pa.array(texts, pa.string())])
-        charged = np.concatenate([self.prices, prices]) if len(self.prices) else self.prices
-        return replace(
-            self, texts=more, leaves=np.concatenate([self.leaves, leaves]), prices=charged
-        )
 
 
 @dataclass(frozen=True)
@@ -189,7 +180,7 @@ def merge_release(problem: Problem, rows: State, codes: Codes, kept: Flags) -> t
     sizes = problem.code_sizes(levels)
     weight = None if rows.weight is None else rows.weight[kept]
     merged = merge_classes(np.ascontiguousarray(codes[kept]), sizes, rows.n[kept], weight)
-    n, labels, weights = merged.n, merged.codes, merged.weight
+    _, labels, n, weights = merged
     ids = np.full(len(rows), len(n), dtype=np.int64)
     ids[kept] = merged.ids
     if not kept.all():
@@ -197,13 +188,7 @@ def merge_release(problem: Problem, rows: State, codes: Codes, kept: Flags) -> t
         labels = np.concatenate([labels, np.zeros((1, labels.shape[1]), dtype=np.int32)])
         if weights is not None and rows.weight is not None:
             weights = np.append(weights, rows.weight[~kept].sum())
-    count = len(n)
-    values = {c: v.merged(ids, count, problem.sizes[c]) for c, v in rows.values.items()}
-    moments = None
-    if rows.moments is not None:
-        moments = np.stack([sum_by(ids, m, count) for m in rows.moments.T], axis=1)
-    ground = None if rows.ground is None else sum_by(ids, rows.ground, count)
-    return State(levels, labels, n, weights, values, moments, None, ground), ids
+    return rows.merged(levels, Merged(ids, labels, n, weights), problem.sizes), ids
 
 
 def least_value(task: Task, words: Sequence[Words], rows: State) -> float:

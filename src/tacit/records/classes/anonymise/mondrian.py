@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -16,6 +17,7 @@ from tacit.records.classes.anonymise.base import span
 from tacit.records.classes.anonymise.evaluate import Task
 from tacit.records.classes.anonymise.grouping import Codes
 from tacit.records.classes.anonymise.mixed import Release, Words, climb_words, judge_release
+from tacit.records.classes.anonymise.search import Tick
 from tacit.records.classes.anonymise.specialise import Classes, Numbers, Specialiser
 
 
@@ -24,7 +26,7 @@ def partition(
     hierarchies: Mapping[str, Hierarchy],
     words: tuple[Words, ...],
     numeric: Sequence[str],
-    tick: Callable[[float], None],
+    tick: Tick,
     *,
     by_count: bool,
     relaxed: bool,
@@ -125,6 +127,13 @@ def name_intervals(
     first, last = np.divmod(distinct, len(number.values))
     ends = zip(number.values[first], number.values[last], strict=True)
     texts = [span(a, b, whole) for a, b in ends]
-    top = words.prices[words.top] if len(words.prices) else 0.0
-    told = words.extended(texts, number.leaves(first, last), top * price(first, last))
+    prices = words.prices
+    if len(prices):
+        prices = np.concatenate([prices, prices[words.top] * price(first, last)])
+    told = replace(
+        words,
+        texts=pa.concat_arrays([words.texts, pa.array(texts, pa.string())]),
+        leaves=np.concatenate([words.leaves, number.leaves(first, last)]),
+        prices=prices,
+    )
     return told, word[classes.group].astype(np.int32)

@@ -16,7 +16,7 @@ import numpy as np
 from tacit.arrays import Flags, Floats
 from tacit.numerics.elementary import exp, log
 from tacit.records.classes.anonymise.grouping import Codes, add_prices
-from tacit.records.classes.anonymise.problem import Climb, Levels, Problem, State
+from tacit.records.classes.anonymise.problem import Levels, Problem, State
 from tacit.stats.class_models import sum_by
 
 Utility = Literal[
@@ -69,13 +69,9 @@ class Objective:
         """Return the charge per record of each class that is kept."""
         raise NotImplementedError
 
-    def full_charge(self, problem: Problem) -> float:
-        """Return the charge of a suppressed record."""
-        raise NotImplementedError
-
     def full_charges(self, problem: Problem, state: State) -> Floats:
         """Return the charge per record of each class that is suppressed."""
-        return np.full(len(state), self.full_charge(problem))
+        raise NotImplementedError
 
     def value(self, problem: Problem, state: State, alive: Flags) -> float:
         """Return the cost of a node whose classes are kept where ``alive``."""
@@ -148,10 +144,10 @@ class Additive(Objective):
         del state
         return 0.0
 
-    def full_charge(self, problem: Problem) -> float:
-        """Return the charge of a record with every value at the top."""
+    def full_charges(self, problem: Problem, state: State) -> Floats:
+        """Return the charge of a record with every value at the top, less what was known before."""
         del problem
-        return self.top
+        return np.full(len(state), self.top) - self.known_before(state)
 
 
 @dataclass(frozen=True)
@@ -170,10 +166,6 @@ class Entropy(Additive):
         assert state.ground is not None, "the problem was built without ground values"
         amounts = state.amounts(self.weighted)
         return np.divide(state.ground, amounts, out=np.zeros(len(state)), where=amounts > 0)
-
-    def full_charges(self, problem: Problem, state: State) -> Floats:
-        """Return what the records of each class lose when nothing is told of them."""
-        return np.asarray(self.full_charge(problem) - self.known_before(state))
 
     def ground_of(self, codes: Sequence[Codes]) -> Floats:
         """Return the sum over keys of log n of ground values, given by the columns' codes."""
@@ -201,9 +193,9 @@ class Ambiguity(Objective):
         """Return the product over keys of the leaves below their values."""
         return exp(log_leaves(problem, state))
 
-    def full_charge(self, problem: Problem) -> float:
+    def full_charges(self, problem: Problem, state: State) -> Floats:
         """Return the number of all ground combinations."""
-        return float(np.prod([float(c.domain) for c in problem.climbs]))
+        return np.full(len(state), np.prod([float(c.domain) for c in problem.climbs]))
 
 
 @dataclass(frozen=True)
@@ -216,9 +208,9 @@ class Discernibility(Objective):
         """Return class sizes, scaled so that the value is their sum over records."""
         return state.amounts(self.weighted) * problem.total(self.weighted)
 
-    def full_charge(self, problem: Problem) -> float:
+    def full_charges(self, problem: Problem, state: State) -> Floats:
         """Return the size of the file, scaled in the same way."""
-        return problem.total(self.weighted) ** 2
+        return np.full(len(state), problem.total(self.weighted) ** 2)
 
 
 @dataclass(frozen=True)
@@ -261,7 +253,9 @@ class KullbackLeibler(Objective):
         """Return sum p log(p / q) in nats."""
         base = problem.base.amounts(self.weighted)
         total = base.sum()
-        more = has_missing(problem)
+        # Where some values of a key are missing, the top stands for one value more.
+        coded = [problem.cells.keys[k] for k in problem.keys]
+        more = [bool((c.codes == c.null).any()) for c in coded]
         spread = log_leaves(problem, state, more)
         amounts = state.amounts(self.weighted)
         everything = float(
@@ -292,17 +286,8 @@ class Classification(Objective):
         return 1.0 - right / problem.total(self.weighted)
 
 
-def has_missing(problem: Problem) -> list[bool]:
-    """Return for each key whether some of its values are missing: the top then stands for one value more."""
-    coded = (problem.cells.keys[k] for k in problem.keys)
-    return [bool((c.codes == len(c.values)).any()) for c in coded]
-
-
 def log_leaves(problem: Problem, state: State, more: Sequence[bool] = ()) -> Floats:
-    """Return the logarithm of the number of ground combinations below each class.
-
-    ``more`` says for which keys the top holds a missing value besides.
-    """
+    """Return the log of the ground combinations below each class; ``more``: keys whose top holds a missing value too."""
     total = np.zeros(len(state))
     for j, (climb, level) in enumerate(zip(problem.climbs, state.levels, strict=True)):
         leaves = climb.leaves[level].astype(np.float64)
@@ -344,8 +329,16 @@ def make_objective(
         shares = tuple(float(s) for s in given / given.sum())
         if utility == "entropy":
             return entropy_objective(problem, shares, common)
-        height = utility == "precision"
-        tables = [height_table(c) if height else loss_table(c) for c in problem.climbs]
+        tables = [
+            [
+                # The relative height of each code, or its share of leaves.
+                np.full(len(leaves), level / max(climb.height, 1))
+                if utility == "precision"
+                else np.asarray((leaves - 1) / max(climb.domain - 1, 1))
+                for level, leaves in enumerate(climb.leaves)
+            ]
+            for climb in problem.climbs
+        ]
         return Additive(**common, **lay_out(tables, shares))
     if utility == "classification":
         return Classification(**common, target=target or "")
@@ -366,17 +359,6 @@ def lay_out(tables: Sequence[Sequence[Floats]], shares: Sequence[float]) -> dict
         starts.append(tuple(begins))
         same.append(tuple(equal))
     return {"prices": np.concatenate(parts), "starts": tuple(starts), "same": tuple(same)}
-
-
-def loss_table(climb: Climb) -> list[Floats]:
-    """Return (leaves - 1) / (domain - 1) of each code, by level."""
-    return [np.asarray((leaves - 1) / max(climb.domain - 1, 1)) for leaves in climb.leaves]
-
-
-def height_table(climb: Climb) -> list[Floats]:
-    """Return level / height of each code, by level."""
-    height = max(climb.height, 1)
-    return [np.full(len(leaves), level / height) for level, leaves in enumerate(climb.leaves)]
 
 
 def entropy_objective(
@@ -404,9 +386,7 @@ def entropy_objective(
     scale = 1.0 / most if most > 0 else 0.0
     scaled = tuple(tuple(t * scale for t in per_level) for per_level in tables)
     return Entropy(
-        weighted=weighted,
-        generalise=common["generalise"],
-        suppress=common["suppress"],
+        **common,
         **lay_out(scaled, shares),
         top=float(log(total)) * scale,
         ground=tuple(g * scale for g in ground),

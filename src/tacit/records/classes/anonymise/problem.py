@@ -14,7 +14,7 @@ from tacit.data.hierarchy import Hierarchy, ground_label, ground_labels
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Cells, cells
 from tacit.errors import ColumnNotFound, InputError
-from tacit.records.classes.anonymise.grouping import Codes, merge_classes
+from tacit.records.classes.anonymise.grouping import Codes, Merged, merge_classes
 from tacit.reveal import reveal
 from tacit.stats.class_models import sum_by
 
@@ -54,19 +54,6 @@ class Members:
             here = found.n[: len(classes)]
             self.counted[places] = People(here, int(self.n.sum() - here.sum()))
         return self.counted[places]
-
-
-def count_members(
-    register: Microdata, keys: Sequence[str]
-) -> tuple[Mapping[str, pa.Array], Codes, Ints]:
-    """Count the register once on its engine: the texts of each key's values, codes by cell, and members."""
-    lacking = [k for k in keys if k not in register.columns]
-    if lacking:
-        raise ColumnNotFound(lacking, list(register.columns), "the register")
-    found = cells(register.frame, list(keys), None)
-    texts = {k: ground_labels(found.keys[k].values) for k in keys}
-    codes = np.stack([found.keys[k].codes for k in keys], axis=1).astype(np.int32)
-    return texts, codes, found.n
 
 
 def place_values(
@@ -193,6 +180,18 @@ class State(Counted):
     def __len__(self) -> int:
         return len(self.n)
 
+    def merged(
+        self, levels: Levels, rows: Merged, sizes: Mapping[str, int], members: Members | None = None
+    ) -> State:
+        """Return the state at other levels, where these rows are left; ``sizes`` bounds the values of each column."""
+        ids, count = rows.ids, len(rows.n)
+        values = {c: v.merged(ids, count, sizes[c]) for c, v in self.values.items()}
+        moments = None
+        if self.moments is not None:
+            moments = np.stack([sum_by(ids, m, count) for m in self.moments.T], axis=1)
+        ground = None if self.ground is None else sum_by(ids, self.ground, count)
+        return State(levels, rows.codes, rows.n, rows.weight, values, moments, members, ground)
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -246,19 +245,10 @@ class Problem:
         sizes = self.code_sizes(levels)
         codes = self.climb_codes(state.codes, state.levels, levels)
         merged = merge_classes(codes, sizes, state.n, state.weight)
-        ids, count = merged.ids, len(merged.n)
-        values = {c: v.merged(ids, count, self.sizes[c]) for c, v in state.values.items()}
-        moments = None
-        if state.moments is not None:
-            moments = np.stack([sum_by(ids, m, count) for m in state.moments.T], axis=1)
         members = state.members
         if members is not None:
             members = members.climbed(self.climb_codes(members.codes, state.levels, levels), sizes)
-        ground = None if state.ground is None else sum_by(ids, state.ground, count)
-        raised = State(
-            levels, merged.codes, merged.n, merged.weight, values, moments, members, ground
-        )
-        return raised, ids
+        return state.merged(levels, merged, self.sizes, members), merged.ids
 
     def climb_codes(self, codes: Codes, low: Levels, high: Levels) -> Codes:
         """Return rows of codes of one node at a higher one."""
@@ -291,11 +281,12 @@ def build_problem(
     lifts = {k: data.hierarchy(k).lift(found.keys[k].values) for k in keys}
     placed: dict[str, list[Codes]] = {}
     if register is not None:
-        texts, member_codes, member_n = count_members(register, keys)
-        placed = {
-            k: place_values(k, texts[k], data.hierarchy(k), register.hierarchies.get(k))
-            for k in keys
-        }
+        if lacking := [k for k in keys if k not in register.columns]:
+            raise ColumnNotFound(lacking, list(register.columns), "the register")
+        people = cells(register.frame, keys)
+        for k, coded in people.keys.items():
+            texts = ground_labels(coded.values)
+            placed[k] = place_values(k, texts, data.hierarchy(k), register.hierarchies.get(k))
     climbs = tuple(
         make_climb(data.hierarchy(k), found.keys[k].values, lifts[k], placed.get(k, ()))
         for k in keys
@@ -325,8 +316,8 @@ def build_problem(
     moments = sum_moments(found, numbers, merged.ids, len(merged.n))
     members = None
     if register is not None:
-        theirs = at_low(placed[k][0][member_codes[:, j]] for j, k in enumerate(keys))
-        members = Members(theirs, member_n).climbed(theirs, bounds)
+        theirs = at_low(placed[k][0][coded.codes] for k, coded in people.keys.items())
+        members = Members(theirs, people.n).climbed(theirs, bounds)
     base = State(low, merged.codes, merged.n, merged.weight, values, moments, members)
     places = tuple(tuple(keys.index(c) for c in group) for group in groups)
     ground = tuple(lifts[k][0] for k in keys)

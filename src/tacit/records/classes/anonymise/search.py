@@ -35,13 +35,14 @@ from tacit.records.classes.anonymise.objectives import Additive
 from tacit.records.classes.anonymise.problem import Levels, Problem, State
 from tacit.time_limits import is_past
 
+Tick = Callable[[float], None]
 #: Rows merged in the local search, and nodes up to which it is left out.
 HEURISTIC_WORK, SMALL = 60_000_000, 3_000
 #: Lattices up to this size are judged node by node where no bound holds.
 WHOLE = 200_000
 
 
-def search_lattice(task: Task, limits: Limits, top: int, tick: Callable[[float], None]) -> Found:
+def search_lattice(task: Task, limits: Limits, top: int, tick: Tick) -> Found:
     """Return the best nodes of a lattice that the limits allow to find, and a bound on all others."""
     problem = task.problem
     found, states = Found(top), States(problem)
@@ -60,9 +61,7 @@ def search_lattice(task: Task, limits: Limits, top: int, tick: Callable[[float],
     return found
 
 
-def search_boxes(
-    task: Task, states: States, found: Found, limits: Limits, tick: Callable[[float], None]
-) -> None:
+def search_boxes(task: Task, states: States, found: Found, limits: Limits, tick: Tick) -> None:
     """Search boxes; where half the work leaves them open, bound the rest by halves of the keys too."""
     boxes = BoxSearch(task, states, found, tick)
     if task.problem.n_nodes <= WHOLE or not can_part(task):
@@ -79,7 +78,7 @@ def search_boxes(
     found.bound = max(found.bound, least)
 
 
-def search_soon(task: Task, limits: Limits, tick: Callable[[float], None]) -> Found:
+def search_soon(task: Task, limits: Limits, tick: Tick) -> Found:
     """Return good nodes of a lattice, without proof where it is large."""
     if task.problem.n_nodes <= SMALL:
         return search_lattice(task, limits, 1, tick)
@@ -146,9 +145,7 @@ class Limits:
 class BoxSearch:
     """Branch and bound over boxes of nodes, for objectives that charge by record."""
 
-    def __init__(
-        self, task: Task, states: States, found: Found, tick: Callable[[float], None]
-    ) -> None:
+    def __init__(self, task: Task, states: States, found: Found, tick: Tick) -> None:
         self.task, self.states, self.found, self.tick = task, states, found, tick
         self.monotone = task.is_monotone
         self.spread = level_spread(task)
@@ -227,14 +224,11 @@ def level_spread(task: Task) -> list[Floats]:
 def can_part(task: Task) -> bool:
     """Return whether the argument holds: charges add up by key, and suppression is the worst fate."""
     objective = task.objective
-    return (
-        type(objective) is Additive
-        and objective.suppress >= objective.generalise
-        and bool(task.keeping)
-    )
+    worst = objective.suppress >= objective.generalise
+    return type(objective) is Additive and worst and bool(task.keeping)
 
 
-def bound_by_halves(task: Task, limits: Limits, tick: Callable[[float], None]) -> tuple[float, int]:
+def bound_by_halves(task: Task, limits: Limits, tick: Tick) -> tuple[float, int]:
     """Return a cost below which no node lies, and the work that it took."""
     low, high = task.problem.low, task.problem.high
     # Keys of many levels are dealt out first, so that both halves have lattices of about the same size.
@@ -286,12 +280,7 @@ class LocalSearch:
     """Steps of one level in one key, exchanges between two keys, and kicks, from the top down."""
 
     def __init__(
-        self,
-        task: Task,
-        states: States,
-        found: Found,
-        rng: np.random.Generator,
-        tick: Callable[[float], None],
+        self, task: Task, states: States, found: Found, rng: np.random.Generator, tick: Tick
     ) -> None:
         self.task, self.states, self.found, self.rng, self.tick = task, states, found, rng, tick
         self.low, self.high = task.problem.low, task.problem.high
@@ -365,7 +354,7 @@ def gap_of(value: float, bound: float) -> float:
     return 0.0 if value <= 0 else max(0.0, (value - max(bound, 0.0)) / value)
 
 
-def walk(task: Task, tick: Callable[[float], None]) -> Iterator[Node]:
+def walk(task: Task, tick: Tick) -> Iterator[Node]:
     """Yield every node once.
 
     A node is made from the one with its last raised key a level lower, so that most are made from few classes:

@@ -36,14 +36,9 @@ class Classes:
     levels: Codes
 
 
-@dataclass(frozen=True)
-class Step:
-    """What one key offers to the open classes."""
-
-    #: For each class: how much the step serves; minus infinity where it is not allowed.
-    score: Floats
-    #: For each row: the child to which it would go, -1 where it stays.
-    child: Ints
+#: What one key offers to the open classes: for each class how much the step serves, minus infinity where it is not
+#: allowed; and for each row the child to which it would go, -1 where it stays.
+Step = tuple[Floats, Ints]
 
 
 class Specialiser:
@@ -93,21 +88,23 @@ class Specialiser:
         while is_open.any():
             self.tick(float(1 - is_open[classes.group].mean()))
             steps = [self.offer(classes, is_open, j) for j in range(len(self.words))]
-            scores = np.stack([s.score for s in steps], axis=1)
+            scores = np.stack([score for score, _ in steps], axis=1)
             best = scores.argmax(axis=1)
             moving = scores[np.arange(len(best)), best] > -np.inf
             if not moving.any():
                 break
             moved, is_open = self.take(classes, steps, np.where(moving, best, -1))
-            if self.overall and not self.whole_holds(moved):
-                break
+            if self.overall:
+                view = self.view(np.arange(len(self.rows)), moved.group, len(moved.levels))
+                if not all(c.holds(view) for c in self.overall):
+                    break
             classes = moved
         return classes
 
     def offer(self, classes: Classes, is_open: Flags, key: int) -> Step:
         """Return what one key offers to every open class."""
         count = len(classes.levels)
-        nothing = Step(np.full(count, -np.inf), np.full(len(self.rows), -1, dtype=np.int64))
+        child_of = np.full(len(self.rows), -1, dtype=np.int64)
         group = classes.group
         if key in self.numbers:
             child, allowed = self.numbers[key].cut(group, self.size, is_open)
@@ -117,7 +114,7 @@ class Specialiser:
             child = self.words[key].ladder[below, self.rows.codes[:, key]].astype(np.int64)
         asked = np.flatnonzero(allowed[group])
         if not len(asked):
-            return nothing
+            return np.full(count, -np.inf), child_of
         # A model that compares with the whole must see the whole.
         seen = np.arange(len(group)) if any(c.relative for c in self.local) else asked
         part = np.where(allowed[group[seen]], child[seen], 0)
@@ -135,10 +132,9 @@ class Specialiser:
         going = usable[parent] & ~staying
         usable &= np.bincount(parent[going], minlength=count) > 0
         going &= usable[parent]
-        child_of = nothing.child.copy()
         leaves = going[ids]
         child_of[seen[leaves]] = ids[leaves]
-        return Step(self.score(classes, key, seen, ids, parent, going, usable, child), child_of)
+        return self.score(classes, key, seen, ids, parent, going, usable, child), child_of
 
     def settle(
         self, seen: Ints, ids: Ints, parent: Ints, passing: Flags, staying: Flags, count: int
@@ -221,9 +217,9 @@ class Specialiser:
         group = classes.group
         key_of = chosen[group]
         child = np.full(len(group), -1, dtype=np.int64)
-        for j, step in enumerate(steps):
+        for j, (_, child_of) in enumerate(steps):
             mine = key_of == j
-            child[mine] = step.child[mine]
+            child[mine] = child_of[mine]
         new, count = densify(group * (int(child.max()) + 2) + child + 1)
         old = np.empty(count, dtype=np.int64)
         old[new] = group
@@ -256,12 +252,6 @@ class Specialiser:
                 inside = found.within(place[found.of_class] >= 0)
                 values[column] = inside.merged(place, count, self.task.problem.sizes[column])
         return View(n, weight, values)
-
-    def whole_holds(self, classes: Classes) -> bool:
-        """Return whether the models that ask about all classes together hold."""
-        every = np.arange(len(self.rows))
-        view = self.view(every, classes.group, len(classes.levels))
-        return all(c.holds(view) for c in self.overall)
 
 
 @dataclass(frozen=True)

@@ -135,16 +135,11 @@ def refuse_overlaps(data: Microdata, quasi: str | None) -> None:
                 )
 
 
-def claim_k_map(model: Any, made: Made) -> Parts:
-    """Claim k candidates for every record."""
-    yield Part("k-map", {"k": model.k, "people": count_people(made)}, (EVERYBODY,), ("people",))
-
-
-def claim_delta_presence(model: Any, made: Made) -> Parts:
-    """Claim the limits on presence."""
-    told = {"delta_min": model.delta_min, "delta_max": model.delta_max}
+def claim_of_register(model: Any, made: Made) -> Parts:
+    """Claim k candidates for every record, or the limits on presence."""
+    told = given(model, *(("k",) if model.kind == "k_map" else ("delta_min", "delta_max")))
     told |= {"people": count_people(made)}
-    yield Part("delta-presence", told, (EVERYBODY,), ("people",))
+    yield Part(model.kind.replace("_", "-"), told, (EVERYBODY,), ("people",))
 
 
 def count_people(made: Made) -> dict[str, Any]:
@@ -309,7 +304,8 @@ def from_population_uniqueness(model: Any, setting: Setting) -> Sequence[Conditi
     return [
         FewPopulationUniques(
             model.quasi,
-            population=size_of_population(model, setting.data),
+            # A sampling fraction is that of the file before records are suppressed.
+            population=int(model.population_of(len(setting.data))),
             threshold=model.threshold,
             model=model.model,
         )
@@ -319,13 +315,8 @@ def from_population_uniqueness(model: Any, setting: Setting) -> Sequence[Conditi
 def claim_few_uniques(model: Any, made: Made) -> Parts:
     """Claim few population uniques, in the population from which the file before suppression was drawn."""
     told = {
-        "population": size_of_population(model, made.data),
+        "population": int(model.population_of(len(made.data))),
         "threshold": model.threshold,
         "estimate": model.model,
     }
     yield Part("population-uniques", told, (SAMPLED,))
-
-
-def size_of_population(model: Any, data: Microdata) -> int:
-    """Return N; a sampling fraction is that of the file before records are suppressed."""
-    return int(model.population_of(len(data)))

@@ -136,36 +136,23 @@ class SmallShare(OfValues):
 
 def from_values(model: Any, setting: Setting) -> Sequence[Condition]:
     """Return one condition per sensitive column."""
-    return [
-        value_condition(model, setting, column)
-        for column in columns_of_interest(setting.data, model.sensitive)
-    ]
-
-
-def value_condition(model: Any, setting: Setting, column: str) -> WithinLimit:
-    """Return the condition on one column."""
-    values, distance = setting.values[column], getattr(model, "distance", None)
+    distance = getattr(model, "distance", None)
     left_out = model.missing == "ignore" or distance == "ordered"
-    labels: tuple[Ints, ...] = ()
-    if distance == "hierarchical":
-        lifted = setting.data.hierarchy(column).lift(values)
-        labels = tuple(level.astype(np.int64) for level in lifted)
-    return WithinLimit(
-        model.quasi,
-        setting.weighted,
-        column,
-        ignored=len(values) if left_out else -1,
-        model=model,
-        labels=labels,
-        ranks=rank_values(values, model.order) if distance == "ordered" else None,
-    )
-
-
-def rank_values(values: Any, order: Sequence[str] | None) -> Ints:
-    """Return the rank of each coded value: ascending, or as ``order`` lists them."""
-    if order is None:
-        return np.arange(len(values), dtype=np.int64)
-    return rank_texts([str(v) for v in values.to_pylist()], order, "anonymise")
+    made: list[Condition] = []
+    for column in columns_of_interest(setting.data, model.sensitive):
+        values = setting.values[column]
+        labels: tuple[Ints, ...] = ()
+        ranks: Ints | None = None
+        if distance == "hierarchical":
+            lifted = setting.data.hierarchy(column).lift(values)
+            labels = tuple(level.astype(np.int64) for level in lifted)
+        elif distance == "ordered":
+            ranks = np.arange(len(values), dtype=np.int64)
+            if model.order is not None:
+                ranks = rank_texts([str(v) for v in values.to_pylist()], model.order, "anonymise")
+        left = len(values) if left_out else -1
+        made.append(WithinLimit(model.quasi, setting.weighted, column, left, model, labels, ranks))
+    return made
 
 
 def from_l_diversity(model: Any, setting: Setting) -> Sequence[Condition]:
