@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Floats, Ints
-from tacit.engine.blocks import ROW
 from tacit.errors import InputError, InvalidParameter
 from tacit.io.frames import require_columns
-from tacit.private.union.records import rows_of
+from tacit.private.union.records import frame_of, rows_of
 
 #: A column of any type.
 Values = npt.NDArray[Any]
@@ -112,7 +111,7 @@ def columns_of(table: Any, names: Sequence[str] | None, who: str) -> dict[str, V
     if len({len(v) for v in found.values()}) != 1 or not len(next(iter(found.values()))):
         raise InputError(f"the file of {who!r} has no records, or columns of different lengths")
     for n, values in found.items():
-        holes = values.dtype == object and has_none(values)
+        holes = values.dtype == object and any(v is None or v != v for v in values)  # noqa: PLR0124
         if values.dtype.kind == "f":
             holes = bool(np.isnan(values).any())
         if holes:
@@ -129,21 +128,8 @@ def arrays_of(table: Any) -> dict[str, Values]:
     if isinstance(table, list | tuple):
         rows = rows_of(table)
         return {k: np.asarray([row[k] for row in rows]) for k in (rows[0] if rows else ())}
-    import narwhals.stable.v2 as nw
-
-    frame = nw.from_native(getattr(table, "frame", table), pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect("pyarrow")
-    if not isinstance(frame, nw.DataFrame):
-        raise InputError(
-            "a table must be a frame, microdata, a mapping of columns or a list of rows"
-        )
-    return {c: frame.get_column(c).to_numpy() for c in frame.columns if c != ROW}
-
-
-def has_none(values: Values) -> bool:
-    """Return True when an array of objects holds nothing in some place, or a number that is none."""
-    return any(v is None or v != v for v in values)  # noqa: PLR0124
+    frame = frame_of(table)
+    return {c: frame.get_column(c).to_numpy() for c in frame.columns}
 
 
 def is_category(values: Values) -> bool:

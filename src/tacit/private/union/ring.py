@@ -26,6 +26,7 @@ from tacit.private.union.two_parties import (
     make_entries,
     pack_entries,
     raise_all,
+    raise_entries,
     unpack_entries,
 )
 
@@ -61,10 +62,7 @@ def play_ring(
         if hop:
             message = yield Receive(parties[place - 1], f"lap 1, list of {origin}")
             received = unpack_entries(group, message, terms)
-            entries = random.shuffle([
-                Entry(raise_all(group, e.tokens, hashing), raise_all(group, e.blocks, cipher))
-                for e in received
-            ])  # fmt: skip
+            entries = random.shuffle(raise_entries(group, received, hashing, cipher))
         last = hop == n - 1
         target = merger if last else parties[(place + 1) % n]
         step = f"full list of {origin}" if last else f"lap 1, list of {origin}"
@@ -82,7 +80,11 @@ def play_ring(
                 message = yield Receive(sender, f"full list of {origin}")
                 lists[origin] = unpack_entries(group, message, terms)
         sizes = {p: len(lists[p]) for p in parties}
-        rows = merge_lists([lists[p] for p in parties])
+        merged: dict[bytes, tuple[bytes, ...]] = {}
+        for entry in (entry for p in parties for entry in lists[p]):
+            # Of several rows of a token the first party's stays.
+            merged.setdefault(entry.tokens[0], entry.blocks)
+        rows = list(merged.values())
     else:
         message = yield Receive(parties[place - 1], "lap 2, rows")
         rows = unpack_rows(group, take(message, "rows", bytes), per_row)
@@ -97,15 +99,6 @@ def play_ring(
         r for r in (decode_row(group, o) for o in opened) if r is not None
     ]
     return Outcome(outcome, tuple(random.shuffle(decoded)))
-
-
-def merge_lists(lists: Sequence[Sequence[Entry]]) -> list[tuple[bytes, ...]]:
-    """Return one row per token, of the first list that has it."""
-    merged: dict[bytes, tuple[bytes, ...]] = {}
-    for entries in lists:
-        for entry in entries:
-            merged.setdefault(entry.tokens[0], entry.blocks)
-    return list(merged.values())
 
 
 def unpack_rows(group: Group, packed: bytes, per_row: int) -> list[tuple[bytes, ...]]:

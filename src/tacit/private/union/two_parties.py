@@ -141,10 +141,7 @@ def play_alice(
     again = take((yield Receive(other, "2 tokens again")), "tokens", bytes)
     hers = unpack_tokens(group, again, len(terms.keys), len(own))
     message = yield Receive(other, "3 tokens and rows")
-    his = [
-        Entry(raise_all(group, e.tokens, hashing), raise_all(group, e.blocks, cipher))
-        for e in unpack_entries(group, message, terms)
-    ]
+    his = raise_entries(group, unpack_entries(group, message, terms), hashing, cipher)
     union = merge(group, hers, his, blocks_per_row(group, terms.record_bytes), random)
     sizes = Sizes(len(own), len(his), len(union))
     (consent or Consent()).require(me, len(records), terms.people(sizes.other), sizes.both)
@@ -279,6 +276,14 @@ def merge(
 def raise_all(group: Group, elements: Sequence[bytes], exponent: int) -> tuple[bytes, ...]:
     """Raise elements to one exponent."""
     return tuple(group.power(e, exponent) for e in elements)
+
+
+def raise_entries(group: Group, entries: Sequence[Entry], hashing: int, cipher: int) -> list[Entry]:
+    """Hash and encrypt the entries of another party once more."""
+    return [
+        Entry(raise_all(group, e.tokens, hashing), raise_all(group, e.blocks, cipher))
+        for e in entries
+    ]
 
 
 def pack_entries(group: Group, entries: Sequence[Entry]) -> dict[str, bytes]:
