@@ -151,13 +151,13 @@ def make_union(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeR
     terms = union.Terms(task.group, task.identifying, task.record_bytes, task.dummies)
     consent = union.Consent(**{str(k): v for k, v in own.at_least.items()})
 
+    other, *more = (n for n in names if n != own.name)
+
     def make_role(random: Randomness) -> Role[Any]:
         if task.kind == "count":
-            (other,) = (n for n in names if n != own.name)
             return union.play_count(own.name, other, records, terms, random, consent=consent)
-        if len(names) > 2:
+        if more:
             return union.play_ring(own.name, names, records, terms, random, dummies=own.dummies)
-        (other,) = (n for n in names if n != own.name)
         play = union.play_alice if own.name == names[0] else union.play_bob
         return play(own.name, other, records, terms, random, consent=consent, dummies=own.dummies)
 

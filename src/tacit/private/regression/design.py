@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -88,10 +89,7 @@ class Coding:
                 [c] if c not in self.levels else [f"{c}={v}" for v in self.levels[c][1:]]
                 for c, _ in term
             ]
-            combined = [""]
-            for part in parts:
-                combined = [f"{a}:{b}" if a else b for a in combined for b in part]
-            names += combined
+            names += [":".join(each) for each in itertools.product(*parts)]
         return names
 
     def to_dict(self) -> dict[str, Any]:
