@@ -57,10 +57,12 @@ class SumServer:
             )
         self.values = [int(v) for v in values]
         self.largest_weight = largest_weight
-        # A public bound of every value: the next power of two above the largest.
-        bound = 1 << max(self.values).bit_length()
         #: What clients must know: how many values there are, and how large a sum can be.
-        self.parameters = {"n": len(values), "bound": bound * len(values) * largest_weight}
+        self.parameters = {"n": len(values), "bound": sum(self.values_bound()) * largest_weight}
+
+    def values_bound(self) -> list[int]:
+        """Return a public bound of every value: the next power of two above the largest."""
+        return [1 << max(self.values).bit_length()] * len(self.values)
 
     def answer(self, query: Body) -> Body:
         """Return an encryption of the weighted sum."""
