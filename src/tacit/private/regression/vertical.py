@@ -199,8 +199,8 @@ def solve(parties: Sequence[str], columns: Any, squares: Any, products: Any, n: 
     starts = np.cumsum([0, *(len(columns[p]) for p in parties)])
     gram = np.empty((len(names), len(names)))
     places = {p: slice(*ends) for p, ends in zip(parties, itertools.pairwise(starts), strict=True)}
-    for p, at in places.items():
-        gram[at, at] = squares[p]
+    for p, own in places.items():
+        gram[own, own] = squares[p]
     for (one, other), product in products.items():
         a, b = places[one], places[other]
         gram[a, b], gram[b, a] = product, product.T
