@@ -107,14 +107,18 @@ def as_table(parts: Sequence[pa.RecordBatch]) -> pa.Table:
     return pa.Table.from_batches(parts).combine_chunks()
 
 
-def map_blocks(
+def map_here(
     reader: pa.RecordBatchReader,
     function: BlockFunction,
-    schema: pa.Schema,
-    tallies: Tallies,
-    tick: Callable[[], None] = go_on,
-) -> pa.RecordBatchReader:
-    """Return what a function makes of ordered records, block by block; tallies go where they are wanted."""
+    schema: pa.Schema | None,
+    tick: Callable[[], None],
+    keep: Callable[[pa.RecordBatchReader], nw.LazyFrame[Any]],
+) -> Mapped:
+    """Apply a function to ordered records in this process, one block after the other."""
+    tallies: Tallies = []
+    if schema is None:
+        tallies.extend(function(block, table).tally for block, table in split(reader, tick))
+        return Mapped(None, tallies)
 
     def made() -> Iterator[pa.RecordBatch]:
         for block, table in split(reader, tick):
@@ -123,7 +127,7 @@ def map_blocks(
             assert done.table is not None
             yield from shape(done.table, schema).to_batches()
 
-    return pa.RecordBatchReader.from_batches(schema, made())
+    return Mapped(keep(pa.RecordBatchReader.from_batches(schema, made())), tallies)
 
 
 def shape(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -52,14 +52,17 @@ def encode(column: pa.ChunkedArray | pa.Array) -> Coded:
     return Coded(rank[indices], values.take(pa.array(order)))
 
 
-def combine_codes(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Ints, int]:
+def combine_codes(
+    columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int], kind: type[np.integer] = np.int64
+) -> tuple[Ints, int]:
     """Return one integer per row for several codes, hashed on the way when 64 bits do not hold them."""
-    ids = columns[0].astype(np.int64)
+    ids = columns[0].astype(kind)
     bound = int(sizes[0])
     for column, size in zip(columns[1:], sizes[1:], strict=True):
-        if bound * size >= 2**62:
+        if bound * int(size) >= 2**62:
             ids, bound = densify(ids)
-        ids = ids * size + column
+        ids *= int(size)
+        ids += column
         bound *= int(size)
     return ids, bound
 

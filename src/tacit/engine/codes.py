@@ -96,9 +96,7 @@ def sort_order(columns: Sequence[Coded], n_rows: int) -> Ints:
         return np.arange(n_rows)
     if math.prod(c.size for c in columns) >= 2**62:
         return np.lexsort([c.codes for c in reversed(columns)])
-    ids = np.zeros(n_rows, dtype=np.int64)
-    for column in columns:
-        ids = ids * column.size + column.codes
+    ids, _ = combine_codes([c.codes for c in columns], [c.size for c in columns])
     return np.argsort(ids, kind="stable")
 
 

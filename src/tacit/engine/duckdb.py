@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from tacit.engine import blocks, text
 from tacit.engine.arrow import sort_by_row
-from tacit.engine.blocks import BLOCK, ROW, BlockFunction, Mapped, T, Tallies
+from tacit.engine.blocks import BLOCK, ROW, BlockFunction, Mapped, T
 from tacit.engine.memory import held_table, hold
 from tacit.engine.scratch import IN_MEMORY, Scratch, write_parquet
 from tacit.events import can_interrupt
@@ -145,8 +145,8 @@ class DuckDbEngine:
         if isinstance(kept, pa.Table):
             return self.from_arrow(kept)
         # The file goes when the marker goes; an empty part of the query ties it to every frame made from it.
-        marker = kept.marker
-        source = literal(str(kept.path))
+        path, marker = kept
+        source = literal(str(path))
         relation = self._connection.sql(
             f"SELECT * FROM read_parquet({source}) UNION ALL SELECT * FROM marker"
         )
@@ -187,17 +187,9 @@ class DuckDbEngine:
         tick: Callable[[], None] = blocks.go_on,
     ) -> Mapped:
         """Apply a function to one block after the other."""
-
-        def consume(reader: pa.RecordBatchReader) -> Mapped:
-            tallies: Tallies = []
-            if schema is None:
-                tallies.extend(function(b, table).tally for b, table in blocks.split(reader, tick))
-                return Mapped(None, tallies)
-            return Mapped(
-                self.keep(blocks.map_blocks(reader, function, schema, tallies, tick)), tallies
-            )
-
-        return self.in_order(frame, consume)
+        return self.in_order(
+            frame, lambda reader: blocks.map_here(reader, function, schema, tick, self.keep)
+        )
 
     def to_arrow(self, frame: nw.LazyFrame[Any]) -> pa.Table:
         """Fetch as an Arrow table."""

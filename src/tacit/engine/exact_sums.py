@@ -74,8 +74,11 @@ class Cut:
 
 def cut_columns(frame: Frame, columns: Sequence[str]) -> tuple[Frame, dict[str, Cut]]:
     """Return the frame with the pieces of each column, and how they were cut; one pass over the data."""
-    finite = {c: finite_size(c).max().alias(f"__most_{i}__") for i, c in enumerate(columns)}
-    told = frame.select(nw.len().cast(nw.Int64).alias(N), *finite.values()).collect("pyarrow")
+    sizes = [nw.col(c).cast(nw.Float64).abs() for c in columns]
+    # What is not finite has no size.
+    finite = [nw.when(size < math.inf).then(size).otherwise(nw.lit(0.0)) for size in sizes]
+    largest = [size.max().alias(f"__most_{i}__") for i, size in enumerate(finite)]
+    told = frame.select(nw.len().cast(nw.Int64).alias(N), *largest).collect("pyarrow")
     row = told.rows(named=True)[0]
     cuts = {c: Cut(i, row[N], float(row[f"__most_{i}__"] or 0.0)) for i, c in enumerate(columns)}
     frame = frame.with_columns(*[cut.first(c).alias(cut.rest) for c, cut in cuts.items()])
@@ -85,12 +88,6 @@ def cut_columns(frame: Frame, columns: Sequence[str]) -> tuple[Frame, dict[str, 
         )
         frame = frame.with_columns(*[what_is_left(cut, j).alias(cut.rest) for cut in cuts.values()])
     return frame, cuts
-
-
-def finite_size(column: str) -> nw.Expr:
-    """Return the size of finite numbers, 0 for others."""
-    size = nw.col(column).cast(nw.Float64).abs()
-    return nw.when(size < math.inf).then(size).otherwise(nw.lit(0.0))
 
 
 def piece_of(cut: Cut, j: int) -> nw.Expr:

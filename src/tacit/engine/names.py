@@ -27,7 +27,8 @@ def check_names(
     """Refuse names that are empty, reserved, double, or differ in capitals alone, which engines take for one."""
     if "" in names:
         raise error(f"{source} has a column without a name. Give it one.")
-    unwritable = [n for n in names if not is_writable(n)]
+    # Null characters, and halves of characters.
+    unwritable = [n for n in names if "\0" in n or any("\ud800" <= c <= "\udfff" for c in n)]
     if unwritable:
         raise error(
             f"{source} has column names with characters that no file can hold: {listed(unwritable)}. Rename them."
@@ -87,11 +88,6 @@ def aggregate(frame: nw.LazyFrame[Any], keys: Sequence[str], *what: nw.Expr) -> 
         frame = frame.with_columns(*[nw.col(k).alias(v) for k, v in held.items()])
     found = frame.group_by(*[held.get(k, k) for k in keys]).agg(*what)
     return found.rename({v: k for k, v in held.items()}) if held else found
-
-
-def is_writable(name: str) -> bool:
-    """Return True for text without null characters and halves of characters."""
-    return "\0" not in name and not any("\ud800" <= c <= "\udfff" for c in name)
 
 
 def doubles(names: Sequence[str]) -> list[str]:

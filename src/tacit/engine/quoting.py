@@ -50,19 +50,8 @@ def count_records(
 ) -> int | None:
     """Return the records of a text file, its header included; None where bytes are not characters.
 
-    Parameters
-    ----------
-    path
-        The file.
-    separator, quote, encoding
-        As for parsing; an empty quote means that quotes are characters like others.
-    single
-        The file has one column: a blank line is then a record, but not before the first one.
-
-    Raises
-    ------
-    UnreadableFile
-        When a quote is not closed.
+    With an empty ``quote`` quotes are characters like others; one that is not closed is refused. With ``single`` the file has
+    one column: a blank line is then a record, but not before the first one.
     """
     marks = encoded_marks(separator, quote, encoding)
     with path.open("rb") as file:

@@ -13,7 +13,6 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -28,12 +27,8 @@ IN_MEMORY = 1 << 29
 ROW_GROUP = 1 << 20
 
 
-@dataclass(frozen=True)
-class Kept:
-    """A scratch file; it is deleted when its marker, an empty table, is freed."""
-
-    path: Path
-    marker: pa.Table
+#: A scratch file, which is deleted when the empty table beside it is freed.
+Kept = tuple[Path, pa.Table]
 
 
 class Scratch:
@@ -73,7 +68,7 @@ class Scratch:
             raise
         marker = reader.schema.empty_table()
         weakref.finalize(marker, path.unlink, missing_ok=True)
-        return Kept(path, marker)
+        return path, marker
 
     def close(self) -> None:
         """Remove the folder; a forked child leaves its parent's alone."""

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
-import numpy as np
 import pyarrow as pa
 
 from tacit.engine import blocks, text
-from tacit.engine.blocks import BLOCK, ROW, BlockFunction, Done, Mapped, T, Tallies
+from tacit.engine.blocks import BLOCK, ROW, BlockFunction, Done, Mapped, T
 from tacit.errors import EngineError, EngineMissing, SdcError, require
 from tacit.events import can_interrupt
 
@@ -68,9 +68,7 @@ class SparkEngine:
             f.col("_metadata.file_path").alias(FILE),
             f.col("_metadata.row_index").alias(NUMBER),
         )
-        sizes = place.groupBy(FILE).agg(f.count("*").alias(N)).toArrow().sort_by(FILE)
-        starts = start_of_each(sizes.column(FILE).to_pylist(), sizes.column(N).to_pylist())
-        return nw.from_native(self._counted_on(place, FILE, starts))
+        return self._counted_on(place)
 
     def scan_text(self, form: text.Form) -> nw.LazyFrame[Any]:
         """Read separated text with every field as a string; large files are read by the cluster."""
@@ -126,17 +124,22 @@ class SparkEngine:
         parted = drawn.withColumn(FILE, f.shiftrightunsigned(NUMBER, 33)).withColumn(
             NUMBER, f.col(NUMBER).bitwiseAND(f.lit((1 << 33) - 1))
         )
-        sizes = parted.groupBy(FILE).agg(f.count("*").alias(N)).toArrow().sort_by(FILE)
-        starts = start_of_each(sizes.column(FILE).to_pylist(), sizes.column(N).to_pylist())
-        return nw.from_native(self._counted_on(parted, FILE, starts))
+        return self._counted_on(parted)
 
-    def _counted_on(self, native: Any, part: str, starts: Mapping[Any, int]) -> Any:
-        """Return the frame with ROW: the start of a record's part plus its number there."""
+    def _counted_on(self, native: Any) -> nw.LazyFrame[Any]:
+        """Return the frame with ROW: where a record's part (a file, a partition) begins plus its number there."""
         from pyspark.sql import functions as f
 
-        pairs = [f.lit(v) for pair in starts.items() for v in pair]
-        start = f.create_map(*pairs)[f.col(part)] if pairs else f.lit(0)
-        return native.withColumn(ROW, (start + f.col(NUMBER)).cast("long")).drop(part, NUMBER)
+        sizes = native.groupBy(FILE).agg(f.count("*").alias(N)).toArrow().sort_by(FILE)
+        starts = itertools.accumulate(sizes.column(N).to_pylist(), initial=0)
+        pairs = [
+            f.lit(v)
+            for pair in zip(sizes.column(FILE).to_pylist(), starts, strict=False)
+            for v in pair
+        ]
+        start = f.create_map(*pairs)[f.col(FILE)] if pairs else f.lit(0)
+        numbered = native.withColumn(ROW, (start + f.col(NUMBER)).cast("long"))
+        return nw.from_native(numbered.drop(FILE, NUMBER))
 
     def materialise(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Compute once and cut the lineage."""
@@ -184,24 +187,12 @@ class SparkEngine:
         """Let workers apply a function, each to some of the blocks; small frames go to the driver."""
         kept = self.materialise(frame)
         if kept.to_native().count() <= SMALL:
-            return self._map_on_driver(kept, function, schema, tick)
+            reader = self.to_arrow(kept).sort_by(ROW).to_reader()
+            return blocks.map_here(
+                reader, function, schema, tick, lambda made: self.from_arrow(made.read_all())
+            )
         tick()
         return self._map_on_workers(kept.to_native(), function, schema)
-
-    def _map_on_driver(
-        self,
-        frame: nw.LazyFrame[Any],
-        function: BlockFunction,
-        schema: pa.Schema | None,
-        tick: Callable[[], None],
-    ) -> Mapped:
-        table = self.to_arrow(frame).sort_by(ROW)
-        tallies: Tallies = []
-        if schema is None:
-            tallies.extend(function(b, t).tally for b, t in blocks.split(table.to_batches(), tick))
-            return Mapped(None, tallies)
-        made = blocks.map_blocks(table.to_reader(), function, schema, tallies, tick).read_all()
-        return Mapped(self.from_arrow(made), tallies)
 
     def _map_on_workers(
         self, native: Any, function: BlockFunction, schema: pa.Schema | None
@@ -245,12 +236,6 @@ class SparkEngine:
     def close(self) -> None:
         """Stop the session."""
         self._session.stop()
-
-
-def start_of_each(parts: Sequence[Any], sizes: Sequence[int]) -> dict[Any, int]:
-    """Return the row number at which each part begins."""
-    starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).tolist()
-    return dict(zip(parts, starts, strict=False))
 
 
 def row_ranges(sizes: pa.Table) -> list[tuple[int, int]]:

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from tacit.arrays import Ints
 from tacit.engine.base import Engine
-from tacit.engine.codes import Cells, Coded, densify
+from tacit.engine.codes import Cells, Coded, combine_codes, densify
 from tacit.engine.memory import count_held
 from tacit.engine.relational import N, counts, fetch_distinct
 
@@ -104,13 +104,8 @@ class Packing:
     def pack(self, columns: Sequence[Codes]) -> list[Ints]:
         """Return the integers for codes."""
         listed = iter(columns)
-        packed = []
-        for sizes in self.sizes:
-            total = np.zeros(len(columns[0]), dtype=np.int64)
-            for size in sizes:
-                total = total * size + next(listed)
-            packed.append(total)
-        return packed
+        groups = (([next(listed) for _ in sizes], sizes) for sizes in self.sizes)
+        return [combine_codes(group, sizes)[0] for group, sizes in groups]
 
     def unpack(self, packed: Sequence[Ints]) -> list[npt.NDArray[np.int32]]:
         """Return the codes for integers."""
@@ -124,14 +119,9 @@ class Packing:
 def subset_counts(
     cells: Cells, subsets: Iterable[Sequence[str]]
 ) -> Iterator[tuple[tuple[str, ...], Ints]]:
-    """Yield each subset of keys with the sizes of its classes (in no particular order).
+    """Yield each subset of keys, once, with the sizes of its classes, in an order that suits the work.
 
-    Parameters
-    ----------
-    cells
-        Coded cells; a null counts as a value of its own.
-    subsets
-        The subsets; each is yielded once, in an order that suits the work.
+    A null counts as a value of its own.
     """
     table = CellTable.of(cells)
     wanted = {table.mask(s): tuple(s) for s in subsets}
@@ -140,17 +130,9 @@ def subset_counts(
 
 
 def class_ids(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, int]:
-    """Return mixed-radix class numbers and a bound on them; densified only when they overflow."""
-    bound = int(sizes[0])
+    """Return mixed-radix class numbers and a bound on them, in 32 bits where that is enough."""
     fits = prod(int(s) for s in sizes) < 2**31
-    ids: Ints = columns[0].astype(np.int32 if fits else np.int64)
-    for column, size in zip(columns[1:], sizes[1:], strict=True):
-        if bound * int(size) >= 2**62:
-            ids, bound = densify(ids)
-        ids *= int(size)
-        ids += column
-        bound *= int(size)
-    return ids, bound
+    return combine_codes(columns, sizes, np.int32 if fits else np.int64)
 
 
 def sizes_of(ids: Codes, bound: int, n: Ints | None) -> Ints:

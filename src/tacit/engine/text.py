@@ -111,9 +111,12 @@ class Form:
             bad.append(row.actual_columns)
             return "skip"
 
+        with self.path.open(encoding=self.encoding, errors="replace") as file:
+            blank = itertools.takewhile(lambda line: not line.strip("\ufeff\r\n"), file)
+            blank_lines = sum(1 for _ in blank)
         reading = pa_csv.ReadOptions(
             column_names=list(self.names),
-            skip_rows=blank_lines(self.path, self.encoding),
+            skip_rows=blank_lines,
             skip_rows_after_names=int(self.header),
             block_size=block,
             encoding="utf8" if is_utf8(self.encoding) else self.encoding,
@@ -189,12 +192,6 @@ def require_every_record(
             f"{path.name!r} holds {counted:,} records, and {n_records:,} were understood. Check the quotes "
             "and the line ends."
         )
-
-
-def blank_lines(path: Path, encoding: str) -> int:
-    """Return how many blank lines stand before the first record."""
-    with path.open(encoding=encoding, errors="replace") as file:
-        return sum(1 for _ in itertools.takewhile(lambda line: not line.strip("\ufeff\r\n"), file))
 
 
 def only_header(path: Path, encoding: str) -> bool:

@@ -10,7 +10,6 @@ positive. Names and arguments are those of ``numpy.linalg`` where both exist.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -244,17 +243,15 @@ def turn_rows(a: Floats, i: Ints, j: Ints, c: Floats, s: Floats) -> None:
 @cache
 def rounds(n: int) -> tuple[tuple[Ints, Ints], ...]:
     """Return all pairs of n columns as rounds of pairs without a common column (a round-robin tournament)."""
-    return tuple(_iterate_rounds(n))
-
-
-def _iterate_rounds(n: int) -> Iterator[tuple[Ints, Ints]]:
     size = n + n % 2
     ring = np.arange(1, size)
+    found = []
     for turn in range(size - 1):
         order = np.r_[0, np.roll(ring, turn)]
         one, other = order[: size // 2], order[size // 2 :][::-1]
         low, high = np.minimum(one, other), np.maximum(one, other)
-        yield low[high < n], high[high < n]
+        found.append((low[high < n], high[high < n]))
+    return tuple(found)
 
 
 def with_fixed_signs(vectors: Floats) -> Floats:

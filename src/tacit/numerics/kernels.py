@@ -37,23 +37,18 @@ TURN, IMPORT, LOAD, COMPILE = 5e-7, 0.45, 0.2, 1.3e-3
 #: Seconds in plain Python from which numba is recommended.
 PATIENCE = 120.0
 
-_mode: Mode = "auto"
+_named = os.environ.get("TACIT_KERNELS", "auto")
+_mode: Mode = _named if _named in ("auto", "plain", "compiled") else "auto"  # type: ignore[assignment]
 _lock = threading.RLock()
 #: Every set of kernels that was loaded, by module.
 REGISTERED: dict[str, Kernels] = {}
 
 
 class Kernels:
-    """The kernels of one module.
+    """The kernels of one module, whose ``globals()`` are its home.
 
-    Parameters
-    ----------
-    home
-        The module's ``globals()``.
-    functions
-        The kernels, those that are called before those that call them.
-    needs
-        Kernels of other modules that these call.
+    ``functions`` holds those that are called before those that call them, ``needs`` the kernels of other modules that these
+    call.
     """
 
     def __init__(
@@ -71,17 +66,17 @@ class Kernels:
 
     def pays(self, turns: float) -> bool:
         """Return True when compiled kernels finish this many turns sooner, loading or compiling included."""
-        mode = current_mode()
-        if mode != "plain" and not has_numba():
+        if _mode == "plain":
+            return False
+        if not has_numba():
             warn_of_slowness(turns)
             return False
-        if mode == "plain":
-            return False
-        if mode == "compiled" or self._compiled is not None:
+        if _mode == "compiled" or self._compiled is not None:
             return True
         # Many small calls add up: work done so far is the best forecast of work to come.
         self._turns += turns
-        return self._turns * TURN > self.seconds_to_start()
+        start = 0.0 if "numba" in sys.modules else IMPORT
+        return self._turns * TURN > start + (LOAD if self.is_kept else COMPILE * self.size)
 
     def plain(self) -> Functions:
         """Return the kernels as they are written."""
@@ -101,13 +96,6 @@ class Kernels:
             names |= other._compiled
         with cache_directory(self.directory()):
             return {f.__name__: compile_kernel(f, names) for f in self.functions}
-
-    def seconds_to_start(self) -> float:
-        """Return about how long it takes until the compiled kernels can run."""
-        if self._compiled is not None:
-            return 0.0
-        start = 0.0 if "numba" in sys.modules else IMPORT
-        return start + (LOAD if self.is_kept else COMPILE * self.size)
 
     @functools.cached_property
     def size(self) -> int:
@@ -151,11 +139,6 @@ def warn_of_slowness(turns: float) -> None:
             Slow,
             stacklevel=3,
         )
-
-
-def current_mode() -> Mode:
-    """Return how kernels run at present."""
-    return _mode
 
 
 @contextmanager
@@ -228,11 +211,3 @@ def user_cache() -> Path:
     else:
         base = Path(os.environ.get("XDG_CACHE_HOME", home / ".cache"))
     return base / "tacit" / version
-
-
-def _first_mode() -> Mode:
-    named = os.environ.get("TACIT_KERNELS", "auto")
-    return named if named in ("auto", "plain", "compiled") else "auto"  # type: ignore[return-value]
-
-
-_mode = _first_mode()

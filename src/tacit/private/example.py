@@ -126,7 +126,6 @@ def run_trial(folder: str | Path, *, timeout: float = 300.0) -> Trial:
 def fit_pooled(files: Sequence[Path]) -> dict[str, float]:
     """Fit the pooled file by plain Newton steps, without any protocol."""
     from tacit.private.party import make_joint, read_table
-    from tacit.private.regression.families import local_vector, total_sums
 
     parts = []
     for file in files:
@@ -138,7 +137,7 @@ def fit_pooled(files: Sequence[Path]) -> dict[str, float]:
     model = joint.family(every, own.name)
     beta = np.zeros(model.n_parameters)
     for _ in range(100):
-        sums = total_sums(model, local_vector(model, beta))
+        sums = model.combine(model.parts(beta))
         slope, square = sums.slope - task.ridge * beta, sums.information
         square = square + task.ridge * np.eye(len(beta))
         if task.firth:

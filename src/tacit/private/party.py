@@ -19,7 +19,7 @@ from tacit.private.parties.journal import Journal, RunLog, write_whole
 from tacit.private.parties.network import Member, Played, play_role, tell_not_begun
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Role, digest_terms
-from tacit.private.settings import Agreement, PartySettings, addresses, names_in_order, read_party
+from tacit.private.settings import Agreement, PartySettings, addresses, read_party
 from tacit.release.folders import require_writable
 from tacit.result import Result, format_number
 from tacit.storage.own_folders import note_begun
@@ -124,7 +124,7 @@ def make_fit(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRol
     from tacit.private.regression.newton import Newton
     from tacit.private.regression.sums import SumSettings
 
-    task, names = agreed.task, names_in_order(agreed)
+    task, names = agreed.task, list(agreed.parties)
     warned = check_number(agreed.parties, allow_two_party=task.allow_two_party)
     joint, columns = make_joint(own, agreed, table)
     newton = Newton(task.tol, task.max_iter, task.ridge, firth=task.firth, threshold=task.threshold)
@@ -146,18 +146,18 @@ def make_union(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeR
     from tacit.private import union
     from tacit.private.union.run import describe as describe_union
 
-    task, names = agreed.task, names_in_order(agreed)
+    task, names = agreed.task, list(agreed.parties)
     records = union.make_records(table, task.identifying, task.data, own.name)
     terms = union.Terms(task.group, task.identifying, task.record_bytes, task.dummies)
     consent = union.Consent(**{str(k): v for k, v in own.at_least.items()})
 
+    other, *more = (n for n in names if n != own.name)
+
     def make_role(random: Randomness) -> Role[Any]:
         if task.kind == "count":
-            (other,) = (n for n in names if n != own.name)
             return union.play_count(own.name, other, records, terms, random, consent=consent)
-        if len(names) > 2:
+        if more:
             return union.play_ring(own.name, names, records, terms, random, dummies=own.dummies)
-        (other,) = (n for n in names if n != own.name)
         play = union.play_alice if own.name == names[0] else union.play_bob
         return play(own.name, other, records, terms, random, consent=consent, dummies=own.dummies)
 

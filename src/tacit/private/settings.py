@@ -6,7 +6,7 @@ its data, certificate and folders; nothing of it leaves the party.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -229,8 +229,3 @@ def addresses(parties: Mapping[str, str]) -> dict[str, tuple[str, int]]:
         host, _, port = text.rpartition(":")
         found[name] = (host, int(port))
     return found
-
-
-def names_in_order(agreement: Agreement) -> Sequence[str]:
-    """Return the parties, the initiator first."""
-    return list(agreement.parties)

@@ -35,17 +35,7 @@ _STATES: dict[Any, State] = {
 
 
 class Highs:
-    """A program held by HiGHS.
-
-    Parameters
-    ----------
-    model
-        The program to begin with, if any.
-    presolve
-        Off by default for linear programs, so that each solve starts from the last basis.
-    options
-        More options of HiGHS.
-    """
+    """A program held by HiGHS; presolving is off for linear ones, so that each solve starts from the last basis."""
 
     def __init__(
         self,

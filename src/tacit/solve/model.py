@@ -19,23 +19,10 @@ State = Literal["optimal", "infeasible", "unbounded", "limit", "stopped"]
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """minimise c x subject to row_lower <= A x <= row_upper, lower <= x <= upper.
-
-    Attributes
-    ----------
-    cost, lower, upper
-        One number per column; infinities are allowed.
-    row_lower, row_upper
-        One number per row.
-    start, index, value
-        The entries of A by columns: those of column j are ``start[j]`` to ``start[j + 1]``.
-    integer
-        Which columns are whole numbers, if any.
-    maximise
-        Maximise instead.
-    """
+    """minimise (or maximise) c x subject to row_lower <= A x <= row_upper, lower <= x <= upper; infinities are allowed."""
 
     cost: Floats
+    #: The entries of A by columns: those of column j are ``start[j]`` to ``start[j + 1]``.
     start: Ints
     index: Ints
     value: Floats
@@ -43,6 +30,7 @@ class LinearModel:
     row_upper: Floats
     lower: Floats
     upper: Floats
+    #: Which columns are whole numbers, if any.
     integer: Flags | None = None
     maximise: bool = False
 
@@ -133,16 +121,10 @@ class Solver(Protocol):
         gap: float | None = None,
         should_stop: Callable[[], bool] | None = None,
     ) -> Solution:
-        """Solve it.
+        """Solve it, within so many seconds.
 
-        Parameters
-        ----------
-        time_limit
-            Seconds for this solve.
-        gap
-            Relative gap at which an integer program may stop.
-        should_stop
-            Asked now and then; when it returns True the best point so far comes back.
+        An integer program may stop at a relative gap. ``should_stop`` is asked now and then; when it returns True the best
+        point so far comes back.
         """
         ...
 

@@ -52,15 +52,7 @@ class Judge(Protocol):
 
 
 class Scip:
-    """A program held by SCIP.
-
-    Parameters
-    ----------
-    model
-        The program.
-    options
-        Parameters of SCIP.
-    """
+    """A program held by SCIP; options are its parameters."""
 
     def __init__(self, model: LinearModel, *, options: Mapping[str, Any] | None = None) -> None:
         import pyscipopt

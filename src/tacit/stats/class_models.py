@@ -60,13 +60,6 @@ def recursive_diversity(of_class: Ints, n: Amounts, n_classes: int, c: float) ->
     return 1 + np.bincount(of_class[holds], minlength=n_classes).astype(np.float64)
 
 
-def largest_amounts(of_class: Ints, n: Amounts, n_classes: int) -> Amounts:
-    """Return the amount of the most frequent value of each class."""
-    top = np.zeros(n_classes, dtype=n.dtype)
-    np.maximum.at(top, of_class, n)
-    return top
-
-
 def equal_distance(of_class: Ints, value: Ints, n: Amounts, n_classes: int) -> Floats:
     """Return 1/2 sum |p - q| of each class: the sum of the positive parts of p - q.
 
@@ -136,9 +129,9 @@ def shares_in_and_out(
     return n / sizes[of_class], totals[value] / max(totals.sum(), 1e-300)
 
 
-def largest_by(of_class: Ints, amounts: Amounts, n_classes: int) -> Floats:
+def largest_by(of_class: Ints, amounts: Amounts, n_classes: int) -> Amounts:
     """Return the largest amount of each class, at least 0."""
-    top = np.zeros(n_classes)
+    top = np.zeros(n_classes, dtype=amounts.dtype)
     np.maximum.at(top, of_class, amounts)
     return top
 

@@ -57,17 +57,10 @@ class Polynomial:
 
 
 def polynomial(x: Floats, degree: int, groups: Sequence[int] | None = None) -> Polynomial:
-    """Return the polynomial of a degree in the columns of x.
+    """Return the polynomial of a degree in the columns of x, whose means and standard deviations it takes.
 
-    Parameters
-    ----------
-    x
-        The records, for the columns' means and standard deviations.
-    degree
-        Greatest number of columns in a product.
-    groups
-        A number a column: the dummies of one categorical column share theirs, and are neither squared
-        nor multiplied with each other, which would add nothing. -1 for a column of numbers.
+    ``groups`` holds a number a column, -1 for numbers: the dummies of one categorical column share theirs, and are neither
+    squared nor multiplied with each other, which would add nothing.
     """
     labels = list(groups) if groups is not None else [-1] * x.shape[1]
     terms = tuple(

@@ -81,7 +81,8 @@ def quantile_estimate(x: Floats, w: Floats, share: float) -> Estimate:
     if not len(x) or w.sum() <= 0:
         return NOTHING
     value = float(weighted_quantiles(x, w, [share])[0])
-    n = effective_size(w)
+    # Kish's effective sample size.
+    n = float(w.sum() ** 2 / (w @ w))
     margin = Z95 * math.sqrt(share * (1 - share) / n)
     low, high = np.clip([share - margin, share + margin], 0.0, 1.0)
     ends = weighted_quantiles(x, w, [low, high])
@@ -136,11 +137,6 @@ def kernel_quantiles(y: Floats, w: Floats, q: Floats) -> Floats:
         below = dot(share, ndtr((middle[None, :] - y[:, None]) / h)) < q
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     return (low + high) / 2
-
-
-def effective_size(w: Floats) -> float:
-    """Return Kish's effective sample size."""
-    return float(w.sum() ** 2 / (w @ w))
 
 
 def spread_of_sum(parts: Floats) -> float:

@@ -121,10 +121,6 @@ class Bits:
             if found < limit:
                 return found
 
-    def happens(self, top: int, bottom: int) -> bool:
-        """Return True with probability top / bottom."""
-        return self.below(bottom) < top
-
     def happens_exp(self, top: int, bottom: int) -> bool:
         """Return True with probability exp(-top / bottom) (algorithm 1)."""
         while top > bottom:
@@ -132,7 +128,7 @@ class Bits:
                 return False
             top -= bottom
         k = 1
-        while self.happens(top, bottom * k):
+        while self.below(bottom * k) < top:
             k += 1
         return k % 2 == 1
 

@@ -130,20 +130,10 @@ def fit(
     whole: bool = False,
     tick: Tick = lambda: None,
 ) -> Fit:
-    """Fit a hierarchical log-linear model.
+    """Fit the hierarchical log-linear model whose table shares some margins with the counts.
 
-    Parameters
-    ----------
-    counts
-        The occupied cells.
-    margins
-        The margins that the fitted table shares with the counts.
-    offset
-        Factors of the means that are known: of the occupied cells, and of all empty ones.
-    start
-        A fitted table of a smaller model, from which fitting goes on.
-    whole
-        Return the whole table too.
+    ``offset`` holds factors of the means that are known: of the occupied cells, and of all empty ones. Fitting goes on from
+    ``start``, a fitted table of a smaller model; with ``whole`` the whole table is returned too.
     """
     margins = reduce_margins(margins, len(counts.sizes))
     tree = join_tree(margins) if offset is None else None
@@ -178,15 +168,10 @@ def spread_form(counts: Counts, tree: Sequence[tuple[Margin, Margin]]) -> Floats
     """Return the means of all cells of the grid."""
     table = np.full(counts.sizes, counts.total)
     for margin, shared in tree:
-        table *= along(counts.margin(margin)[0] / counts.total, margin, counts.sizes)
-        below = along(counts.margin(shared)[0] / counts.total, shared, counts.sizes)
+        table *= GridMargin.of(margin, counts.margin(margin)[0] / counts.total, counts.sizes).total
+        below = GridMargin.of(shared, counts.margin(shared)[0] / counts.total, counts.sizes).total
         table *= np.divide(1.0, below, out=np.zeros_like(below), where=below > 0)
     return table
-
-
-def along(sums: Floats, axes: Margin, sizes: Sequence[int]) -> Floats:
-    """Return a margin shaped so that it multiplies the table."""
-    return sums.reshape([s if a in axes else 1 for a, s in enumerate(sizes)])
 
 
 def fit_proportionally(

@@ -100,23 +100,10 @@ def fit(
 ) -> Fit:
     """Fit a generalised linear model by (iterated) weighted least squares.
 
-    Parameters
-    ----------
-    x
-        One row per record; without a column for the constant.
-    y
-        The response: any number, 0/1 or shares for ``logit`` and ``probit``, not negative for ``poisson``.
-    weights
-        Not negative; records of weight 0 do not count.
-    expand
-        Turns rows of ``x`` into rows of the design, e.g. a polynomial; called on chunks.
-    intercept
-        Whether there is a constant.
-    robust
-        Covariance by the sandwich formula (with n / (n - rank)), as for survey weights; otherwise from
-        the model.
-    max_iterations, tolerance
-        The iterations end when the deviance changes by less than this share.
+    ``x`` has one row per record, and no column for the constant; ``expand`` turns some of its rows into rows of the design, e.g. a
+    polynomial. The response is any number, 0/1 or shares for ``logit`` and ``probit``, not negative for ``poisson``; records of
+    weight 0 do not count. With ``robust`` the covariance is that of the sandwich formula (with n / (n - rank)), as for
+    survey weights. The iterations end when the deviance changes by less than the share ``tolerance``.
     """
     rows = Rows.of(x, y, weights, expand, intercept=intercept, family=family)
     design = rows.scaled()
@@ -127,8 +114,30 @@ def fit(
         before, now = now, design.step(now, family)
         moved = float(np.abs(now.eta - before.eta).max())
         converged = abs(now.deviance - before.deviance) <= tolerance * (now.deviance + 0.1)
-    return rescale_fit(
-        design, now, family, robust=robust, converged=converged, iterations=iterations, moved=moved
+    inverse, aliased = inverse_of(now.information)
+    n = int((rows.w > 0).sum())
+    free = n - int((~aliased).sum())
+    dispersion = (now.deviance / free if free > 0 else np.nan) if family == "linear" else 1.0
+    covariance = dispersion * inverse
+    if robust:
+        spread = n / free if free > 0 else np.nan
+        covariance = dot(dot(spread * inverse, design.squared_scores(now.eta, family)), inverse)
+    diverged = bool((np.abs(now.eta) >= PREDICTOR_LIMIT[family]).any()) or moved > DIVERGING_STEP
+    back = design.units()
+    return Fit(
+        family=family,
+        coefficients=dot(back, np.where(aliased, 0.0, now.beta)),
+        covariance=dot(dot(back, covariance), back.T),
+        fitted=mean_of(now.eta, family),
+        aliased=aliased,
+        deviance=now.deviance,
+        null_deviance=null_deviance(rows, family),
+        dispersion=float(dispersion),
+        n=n,
+        iterations=iterations,
+        converged=converged,
+        separated=family in ("logit", "probit") and diverged,
+        intercept=intercept,
     )
 
 
@@ -281,45 +290,6 @@ class Scaled:
         if self.rows.intercept:
             back[0, 1:] = -self.centre[1:] / self.size[1:]
         return back
-
-
-def rescale_fit(
-    design: Scaled,
-    last: State,
-    family: Family,
-    *,
-    robust: bool,
-    converged: bool,
-    iterations: int,
-    moved: float,
-) -> Fit:
-    """Return the fit in the units of the data; ``moved`` is how far predictors went in the last step."""
-    rows = design.rows
-    inverse, aliased = inverse_of(last.information)
-    n = int((rows.w > 0).sum())
-    free = n - int((~aliased).sum())
-    dispersion = (last.deviance / free if free > 0 else np.nan) if family == "linear" else 1.0
-    covariance = dispersion * inverse
-    if robust:
-        spread = n / free if free > 0 else np.nan
-        covariance = dot(dot(spread * inverse, design.squared_scores(last.eta, family)), inverse)
-    diverged = bool((np.abs(last.eta) >= PREDICTOR_LIMIT[family]).any()) or moved > DIVERGING_STEP
-    back = design.units()
-    return Fit(
-        family=family,
-        coefficients=dot(back, np.where(aliased, 0.0, last.beta)),
-        covariance=dot(dot(back, covariance), back.T),
-        fitted=mean_of(last.eta, family),
-        aliased=aliased,
-        deviance=last.deviance,
-        null_deviance=null_deviance(rows, family),
-        dispersion=float(dispersion),
-        n=n,
-        iterations=iterations,
-        converged=converged,
-        separated=family in ("logit", "probit") and diverged,
-        intercept=rows.intercept,
-    )
 
 
 def null_deviance(rows: Rows, family: Family) -> float:

@@ -77,15 +77,8 @@ def sample_risk(sample: Floats, population: Floats) -> SampleRisk:
 def correct_matches(original: Ints, released: Ints, own: Ints) -> float:
     """Return the share of released records that an intruder links correctly, in expectation.
 
-    Parameters
-    ----------
-    original
-        The key cell of each original record.
-    released
-        The key cell of each released record. The intruder links it to a random one of the original
-        records of the same cell.
-    own
-        The key cell that each released record had in the original.
+    Given are the key cells of the original and of the released records, and those that these had in the original. The intruder
+    links a record to a random one of the original records of the same cell.
     """
     if not len(released):
         return 0.0

@@ -175,7 +175,7 @@ def stored_names(cls: Any) -> list[str]:
 
 
 def array_of(value: Any, down: Callable[[Any], Any]) -> dict[str, Any]:
-    """Return a NumPy array as its type, shape and bytes; one of objects as a list."""
+    """Return an array or a number of NumPy as its type, shape and bytes; an array of objects as a list."""
     import numpy as np
 
     shape = list(value.shape)
@@ -266,11 +266,6 @@ def is_from(module: str, *names: str) -> Callable[[Any], bool]:
     return matches
 
 
-def is_scalar(value: Any) -> bool:
-    """Return True for a number of NumPy."""
-    return type(value).__module__ == "numpy" and type(value).__name__ != "ndarray"
-
-
 def sorted_items(value: Any, down: Callable[[Any], Any]) -> list[Any]:
     """Return the members of a set in an order of their own."""
     return sorted(map(down, value), key=json.dumps)
@@ -281,25 +276,17 @@ def pairs_of(value: Mapping[Any, Any], down: Callable[[Any], Any]) -> list[Any]:
     return [[down(k), down(v)] for k, v in value.items()]
 
 
-def scalar_from(packed: Any, up: Callable[[Any], Any]) -> Any:
-    """Return a number of NumPy."""
-    return array_from(packed, up)[()]
-
-
-def scalar_of(value: Any, down: Callable[[Any], Any]) -> dict[str, Any]:
-    """Return a number of NumPy as an array without axes."""
-    import numpy as np
-
-    return array_of(np.asarray(value), down)
-
-
 Test = Callable[[Any], bool]
 Turn = Callable[[Any, Callable[[Any], Any]], Any]
 
 #: By the name in the stored form: which values have it, how they are packed, and how they are made again.
 FORMS: Mapping[str, tuple[Test, Turn, Turn]] = {
     "float": (lambda _: False, lambda v, _: str(v), lambda v, _: float(v)),
-    "scalar": (is_scalar, scalar_of, scalar_from),
+    "scalar": (
+        lambda v: type(v).__module__ == "numpy" and type(v).__name__ != "ndarray",
+        array_of,
+        lambda v, up: array_from(v, up)[()],
+    ),
     "array": (is_from("numpy", "ndarray"), array_of, array_from),
     "tuple": (
         lambda v: isinstance(v, tuple),

@@ -39,10 +39,10 @@ def make_certificates(folder: str | Path, names: Iterable[str], days: int = 30) 
         refuse_existing(target / f"{name}.pem", "a certificate is never written over")
         refuse_existing(target / f"{name}.key", "a key is never written over")
     target.mkdir(parents=True, exist_ok=True)
-    authority_key, authority = make_authority(days)
-    (target / AUTHORITY).write_bytes(authority.public_bytes(Encoding.PEM))
+    authority = certify("tacit parties", days)
+    (target / AUTHORITY).write_bytes(authority[1].public_bytes(Encoding.PEM))
     for name in names:
-        key, certificate = make_member(name, authority_key, authority, days)
+        key, certificate = certify(name, days, authority)
         (target / f"{name}.pem").write_bytes(certificate.public_bytes(Encoding.PEM))
         private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         handle = os.open(target / f"{name}.key", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -51,55 +51,22 @@ def make_certificates(folder: str | Path, names: Iterable[str], days: int = 30) 
     return target
 
 
-def make_authority(days: int) -> tuple[Any, Any]:
-    """Return the key and the certificate of a new authority."""
+def certify(name: str, days: int, authority: tuple[Any, Any] | None = None) -> tuple[Any, Any]:
+    """Return the key and the certificate of one party, or of a new authority when none is given."""
     from cryptography import x509
+    from cryptography.hazmat.primitives import hashes
     from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509_name("tacit parties")
-    builder = begin_certificate(name, name, key, days).add_extension(
-        x509.BasicConstraints(ca=True, path_length=0), critical=True
-    )
-    usage = x509.KeyUsage(
-        digital_signature=False, content_commitment=False, key_encipherment=False,
-        data_encipherment=False, key_agreement=False, key_cert_sign=True, crl_sign=True,
-        encipher_only=False, decipher_only=False,
-    )  # fmt: skip
-    return key, sign_certificate(builder.add_extension(usage, critical=True), key, key)
-
-
-def make_member(name: str, authority_key: Any, authority: Any, days: int) -> tuple[Any, Any]:
-    """Return the key and the certificate of one party."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.x509.oid import ExtendedKeyUsageOID
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    builder = begin_certificate(x509_name(name), authority.subject, key, days).add_extension(
-        x509.BasicConstraints(ca=False, path_length=None), critical=True
-    )
-    both = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH])
-    builder = builder.add_extension(both, critical=False)
-    return key, sign_certificate(builder, authority_key, authority_key)
-
-
-def x509_name(common: str) -> Any:
-    """Return a distinguished name with a common name only."""
-    from cryptography import x509
-    from cryptography.x509.oid import NameOID
-
-    if not common or len(common) > 64:
+    if not name or len(name) > 64:
         raise InputError("the name of a party has 1 to 64 characters")
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
-
-
-def begin_certificate(subject: Any, issuer: Any, key: Any, days: int) -> Any:
-    """Return a certificate that is not yet signed."""
-    from cryptography import x509
-
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    issuer_key, issuer = (
+        (key, subject) if authority is None else (authority[0], authority[1].subject)
+    )
     now = dt.datetime.now(dt.UTC)
-    return (
+    builder = (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(issuer)
@@ -109,15 +76,25 @@ def begin_certificate(subject: Any, issuer: Any, key: Any, days: int) -> Any:
         .not_valid_after(now + dt.timedelta(days=days))
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
     )
-
-
-def sign_certificate(builder: Any, key: Any, issuer_key: Any) -> Any:
-    """Sign a certificate."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes
-
+    if authority is None:
+        usage = x509.KeyUsage(
+            digital_signature=False, content_commitment=False, key_encipherment=False,
+            data_encipherment=False, key_agreement=False, key_cert_sign=True, crl_sign=True,
+            encipher_only=False, decipher_only=False,
+        )  # fmt: skip
+        builder = builder.add_extension(
+            x509.BasicConstraints(ca=True, path_length=0), critical=True
+        )
+        builder = builder.add_extension(usage, critical=True)
+    else:
+        sides = [ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH]
+        builder = builder.add_extension(
+            x509.BasicConstraints(ca=False, path_length=None), critical=True
+        )
+        builder = builder.add_extension(x509.ExtendedKeyUsage(sides), critical=False)
     identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key())
-    return builder.add_extension(identifier, critical=False).sign(key, hashes.SHA256())
+    builder = builder.add_extension(identifier, critical=False)
+    return key, builder.sign(issuer_key, hashes.SHA256())
 
 
 def tls_context(

@@ -24,10 +24,13 @@ class Randomness:
     """Random bytes, whole numbers and orders."""
 
     def __init__(self, secret: bytes | None = None) -> None:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
+
         self.secret = secrets.token_bytes(32) if secret is None else secret
         if len(self.secret) < 16:
             raise ValueError("a secret has at least 16 bytes")
-        self._stream = stream_of(self.secret)
+        digest = hashlib.sha3_256(b"tacit/private/1\0" + self.secret).digest()
+        self._stream: Any = Cipher(algorithms.ChaCha20(digest, bytes(16)), mode=None).encryptor()
 
     def child(self, name: str) -> Randomness:
         """Return randomness of its own for one purpose; the same name gives the same."""
@@ -69,11 +72,3 @@ class Randomness:
     def shuffle(self, items: Sequence[T]) -> list[T]:
         """Return the items in a drawn order."""
         return [items[i] for i in self.order(len(items)).tolist()]
-
-
-def stream_of(key: bytes) -> Any:
-    """Return ChaCha20 keyed by a secret, as a stream."""
-    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
-
-    digest = hashlib.sha3_256(b"tacit/private/1\0" + key).digest()
-    return Cipher(algorithms.ChaCha20(digest, bytes(16)), mode=None).encryptor()

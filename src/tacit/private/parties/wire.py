@@ -7,6 +7,7 @@ parts as plain bytes. Nothing in it is ever evaluated: there are no pickles, and
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -107,13 +108,10 @@ def read_part(data: bytes, place: int, code: Any, shape: Any) -> tuple[Any, int]
     sizes_hold = isinstance(shape, list) and len(shape) <= 4
     if not sizes_hold or not all(type(n) is int and 0 <= n <= MAX_MESSAGE for n in shape):
         raise ProtocolError("a message is damaged: a part has no proper size")
-    count = 1
-    for n in shape:
-        count *= n
     kind = None if code == "bytes" else ARRAYS.get(code)
     if (code == "bytes") != (kind is None) or (code == "bytes" and len(shape) != 1):
         raise ProtocolError("a message is damaged: a part is of no known type")
-    end = place + count * (1 if kind is None else np.dtype(kind).itemsize)
+    end = place + math.prod(shape) * (1 if kind is None else np.dtype(kind).itemsize)
     if end > len(data):
         raise ProtocolError("a message is shorter than its header says")
     raw = data[place:end]

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Floats, Ints
-from tacit.engine.blocks import ROW
 from tacit.errors import InputError, InvalidParameter
 from tacit.io.frames import require_columns
-from tacit.private.union.records import rows_of
+from tacit.private.union.records import frame_of, rows_of
 
 #: A column of any type.
 Values = npt.NDArray[Any]
@@ -89,10 +89,7 @@ class Coding:
                 [c] if c not in self.levels else [f"{c}={v}" for v in self.levels[c][1:]]
                 for c, _ in term
             ]
-            combined = [""]
-            for part in parts:
-                combined = [f"{a}:{b}" if a else b for a in combined for b in part]
-            names += combined
+            names += [":".join(each) for each in itertools.product(*parts)]
         return names
 
     def to_dict(self) -> dict[str, Any]:
@@ -112,7 +109,7 @@ def columns_of(table: Any, names: Sequence[str] | None, who: str) -> dict[str, V
     if len({len(v) for v in found.values()}) != 1 or not len(next(iter(found.values()))):
         raise InputError(f"the file of {who!r} has no records, or columns of different lengths")
     for n, values in found.items():
-        holes = values.dtype == object and has_none(values)
+        holes = values.dtype == object and any(v is None or v != v for v in values)  # noqa: PLR0124
         if values.dtype.kind == "f":
             holes = bool(np.isnan(values).any())
         if holes:
@@ -129,21 +126,8 @@ def arrays_of(table: Any) -> dict[str, Values]:
     if isinstance(table, list | tuple):
         rows = rows_of(table)
         return {k: np.asarray([row[k] for row in rows]) for k in (rows[0] if rows else ())}
-    import narwhals.stable.v2 as nw
-
-    frame = nw.from_native(getattr(table, "frame", table), pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect("pyarrow")
-    if not isinstance(frame, nw.DataFrame):
-        raise InputError(
-            "a table must be a frame, microdata, a mapping of columns or a list of rows"
-        )
-    return {c: frame.get_column(c).to_numpy() for c in frame.columns if c != ROW}
-
-
-def has_none(values: Values) -> bool:
-    """Return True when an array of objects holds nothing in some place, or a number that is none."""
-    return any(v is None or v != v for v in values)  # noqa: PLR0124
+    frame = frame_of(table)
+    return {c: frame.get_column(c).to_numpy() for c in frame.columns}
 
 
 def is_category(values: Values) -> bool:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
@@ -61,6 +60,20 @@ class Family:
     def fit_statistics(self, beta: Floats) -> list[float]:
         """Return this party's part of Pearson's X2 and of the deviance G2."""
         raise NotImplementedError
+
+    def parts(self, beta: Floats) -> Floats:
+        """Return what a party adds to one sum of Newton's method: likelihood, slope and the upper half of the information."""
+        sums = self.sums(beta)
+        upper = sums.information[np.triu_indices(len(sums.slope))]
+        return np.concatenate([[sums.likelihood], sums.slope, upper])
+
+    def combine(self, totals: Floats) -> Sums:
+        """Return what the totals over all parties mean."""
+        p = self.n_parameters
+        information = np.zeros((p, p))
+        rows, columns = np.triu_indices(p)
+        information[rows, columns] = information[columns, rows] = totals[1 + p :]
+        return Sums(float(totals[0]), totals[1 : 1 + p], information)
 
     def weighted_square(self, weights: Floats) -> Floats:
         """Return X' W X for weights of at least 0."""
@@ -196,7 +209,7 @@ class Multinomial(Family):
         return [float(np.sum(1 / told - 1)), float(-2 * np.sum(np.log(told)))]
 
 
-class Cox:
+class Cox(Family):
     """Survival times on an agreed grid: the partial likelihood with shared risk sets, ties by Breslow.
 
     At every step of time the totals of exp(x'b), x exp(x'b) and x x' exp(x'b) over all who are still at risk are added securely. Two
@@ -218,16 +231,6 @@ class Cox:
         place = np.searchsorted(np.asarray(steps), self.place, side="right") - 1
         coarse = np.arange(len(steps), dtype=np.float64)
         return Cox(self.x, place.astype(np.float64), self.event, coarse)
-
-    @property
-    def n_parameters(self) -> int:
-        """Return the number of coefficients."""
-        return int(self.x.shape[1])
-
-    @property
-    def n_records(self) -> int:
-        """Return the number of records."""
-        return len(self.x)
 
     def parts(self, beta: Floats) -> Floats:
         """Return the sum of x and of x'b over events, the events of every step, and its three sums over the risk set."""
@@ -268,29 +271,3 @@ FAMILIES: Mapping[str, type[Family]] = {
     "poisson": Poisson,
     "multinomial": Multinomial,
 }
-
-
-def pack_sums(sums: Sums) -> Floats:
-    """Return likelihood, slope and the upper half of the information as one vector."""
-    upper = sums.information[np.triu_indices(len(sums.slope))]
-    return np.concatenate([[sums.likelihood], sums.slope, upper])
-
-
-def unpack_sums(total: Floats, n_parameters: int) -> Sums:
-    """Return the sums in a vector of :func:`pack_sums`."""
-    p = n_parameters
-    information = np.zeros((p, p))
-    rows, columns = np.triu_indices(p)
-    information[rows, columns] = information[columns, rows] = total[1 + p :]
-    return Sums(float(total[0]), total[1 : 1 + p], information)
-
-
-def local_vector(model: Any, beta: Floats) -> Floats:
-    """Return what a party adds to one sum of Newton's method."""
-    return np.asarray(model.parts(beta)) if isinstance(model, Cox) else pack_sums(model.sums(beta))
-
-
-def total_sums(model: Any, total: Floats) -> Sums:
-    """Return what the totals mean."""
-    whole = isinstance(model, Cox)
-    return model.combine(total) if whole else unpack_sums(total, model.n_parameters)

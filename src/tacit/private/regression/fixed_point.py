@@ -87,19 +87,24 @@ def share_secret(secret: int, n: int, needed: int, random: Randomness) -> list[i
 
 
 def recover_secret(shares: Mapping[int, int], needed: int) -> int:
-    """Return the number behind shares at places x, by Lagrange's formula at 0."""
+    """Return the number behind shares at places x."""
     if len(shares) < needed:
         raise PartyMissing("too few shares came back to recover the sum; start the parties again")
     chosen = sorted(shares.items())[:needed]
-    total = 0
-    for x, y in chosen:
-        numerator = denominator = 1
-        for z, _ in chosen:
+    weights = weigh_places([x for x, _ in chosen], PRIME)
+    return sum(y * w for (_, y), w in zip(chosen, weights, strict=True)) % PRIME
+
+
+def weigh_places(places: Sequence[int], prime: int) -> list[int]:
+    """Return the weights that give the value at 0 of a polynomial known at some places (Lagrange)."""
+    weights = []
+    for x in places:
+        top = bottom = 1
+        for z in places:
             if z != x:
-                numerator = numerator * z % PRIME
-                denominator = denominator * (z - x) % PRIME
-        total += y * numerator * pow(denominator, -1, PRIME)
-    return total % PRIME
+                top, bottom = top * z % prime, bottom * (z - x) % prime
+        weights.append(top * pow(bottom, -1, prime) % prime)
+    return weights
 
 
 def add_modulo(point: FixedPoint, one: Sequence[int], two: Sequence[int]) -> list[int]:

@@ -197,12 +197,7 @@ def judge_cells(settings: SumSettings, question: Question, threshold: int) -> Ro
     if threshold < 2 or not question.crossings:
         return
     tables = [question.count(c) for c in question.crossings]
-    cells = np.concatenate([t.ravel() for t in tables])
-    if len(cells) > MOST_CELLS:
-        raise DisclosureRefused(
-            f"{settings.me!r} ends the run: the categories have {len(cells):,} combinations, too many for none to hold a few records only. "
-            "Merge categories, or leave some out."
-        )
+    cells = all_cells(settings, tables)
     sizes = [t.size for t in tables]
     tests = [Forbidden(cells, 1, threshold - 1)]
     small = yield from ask(settings, "gate, cells", tests, fold=sizes)
@@ -216,6 +211,17 @@ def judge_cells(settings: SumSettings, question: Question, threshold: int) -> Ro
             )
     if question.response is not None:
         yield from judge_responses(settings, question, question.response, question.crossings)
+
+
+def all_cells(settings: SumSettings, tables: Iterable[Ints]) -> Ints:
+    """Return the cells of several tables, or refuse more than can be judged."""
+    cells = np.concatenate([t.ravel() for t in tables])
+    if len(cells) > MOST_CELLS:
+        raise DisclosureRefused(
+            f"{settings.me!r} ends the run: the categories have {len(cells):,} combinations, too many for none to hold a few records only. "
+            "Merge categories, or leave some out."
+        )
+    return cells
 
 
 def judge_responses(
@@ -260,12 +266,7 @@ def judge_groups(
     groups = [g.rounds_hidden(PARTS) for g in question.groups]
     if not groups or high < low:
         return
-    cells = np.concatenate(groups)
-    if len(cells) > MOST_CELLS:
-        raise DisclosureRefused(
-            f"{settings.me!r} ends the run: the categories have {len(cells):,} combinations, too many for none to hold a few records only. "
-            "Merge categories, or leave some out."
-        )
+    cells = all_cells(settings, groups)
     sizes = [len(g) for g in groups]
     step = f"gate, groups in {rounds:g} rounds"
     small = yield from ask(settings, step, [Forbidden(cells, low, high)], fold=sizes)

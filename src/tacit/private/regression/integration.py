@@ -21,7 +21,7 @@ from tacit.errors import ProtocolError
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Receive, Role, Send, agree, receive_all, send_all
 from tacit.private.parties.wire import take
-from tacit.private.regression.sums import pair_secret, seal, unseal
+from tacit.private.regression.sums import pair_secret, public_key, seal, unseal
 
 #: The mark of a record that belongs to nobody.
 NOBODY = "\x00nobody"
@@ -71,10 +71,8 @@ def play_relay(me: str, parties: Sequence[str], laps: int, random: Randomness) -
 
 def share_group_key(me: str, parties: Sequence[str], random: Randomness) -> Role[bytes]:
     """Give all parties, and nobody else, one key: the first draws it and seals it for each other one."""
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-
     private = random.draw(32)
-    public = X25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw()
+    public = public_key(private)
     lead, others = parties[0], [p for p in parties if p != me]
     if me == lead:
         key = random.draw(32)

@@ -98,19 +98,18 @@ def log_linear(
         raise InputError(
             "the estimate of this model does not exist: no table without empty cells has the pooled margins. Fit a smaller model."
         )
-    fit = loglinear.fit_margins(spec, generators, totals, tol=tol, cycles=cycles)
+    fitted, taken, settled = loglinear.fit_margins(spec, generators, totals, tol=tol, cycles=cycles)
     statement = (
         f"Every party learnt the pooled margins {', '.join('x'.join(g) for g in generators)}, and by subtracting its own those of the other "
         "parties together, of no single one of them. "
         + (JUDGED_TABLES.format(threshold=threshold) if disclosure_check else "It was not judged whether these hold small cells. ")
         + THREATS + COLLUSION[protocol] + warned
     )  # fmt: skip
-    fitted = fit.fitted
     numbers = {
         "records": round(float(fitted.sum())),
         "cells": int(fitted.size),
-        "cycles": fit.cycles,
-        "settled": fit.settled,
+        "cycles": taken,
+        "settled": settled,
         "messages": done.transcript.n_messages,
         "bytes sent": done.transcript.n_bytes,
     }
@@ -125,7 +124,7 @@ def log_linear(
         tuple(generators),
         tuple(totals),
         fitted,
-        fit.cycles,
+        taken,
         loglinear.count_parameters(spec, generators),
         report,
         done.transcript,
@@ -263,7 +262,10 @@ def counts_of(spec: loglinear.TableSpec, file: Any, who: str) -> Floats:
     if isinstance(file, np.ndarray) or (
         isinstance(file, list | tuple) and file and isinstance(file[0], list | tuple)
     ):
-        counts = loglinear.check_counts(file, who)
+        counts = np.asarray(file, np.float64)
+        whole = np.isfinite(counts).all() and (counts == np.round(counts)).all()
+        if not whole or (counts < 0).any():
+            raise InputError(f"the table of {who!r} must hold whole numbers of at least 0")
         if counts.shape != spec.shape:
             raise InputError(
                 f"the table of {who!r} must have the shape {spec.shape} (got {counts.shape})"

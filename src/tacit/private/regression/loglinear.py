@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import xlogy
 
 from tacit.arrays import Flags, Floats
@@ -69,14 +68,6 @@ class TableSpec:
         flat = np.ravel_multi_index(codes, self.shape)
         counts = np.bincount(flat, minlength=int(np.prod(self.shape)))
         return counts.reshape(self.shape).astype(np.float64)
-
-
-def check_counts(table: npt.ArrayLike, who: str) -> Floats:
-    """Return a table of counts, or refuse what is none."""
-    counts = np.asarray(table, np.float64)
-    if not np.isfinite(counts).all() or (counts < 0).any() or (counts != np.round(counts)).any():
-        raise InputError(f"the table of {who!r} must hold whole numbers of at least 0")
-    return counts
 
 
 def check_generators(spec: TableSpec, generators: Iterable[Iterable[str]]) -> list[Generator]:
@@ -203,15 +194,6 @@ def axes_of(spec: TableSpec, generator: Generator) -> tuple[int, ...]:
     return tuple(i for i, a in enumerate(spec.axes) if a in generator)
 
 
-@dataclass(frozen=True)
-class TableFit:
-    """A fitted table, and how it was reached."""
-
-    fitted: Floats
-    cycles: int
-    settled: bool
-
-
 def fit_margins(
     spec: TableSpec,
     generators: Sequence[Generator],
@@ -219,8 +201,8 @@ def fit_margins(
     *,
     tol: float = 1e-10,
     cycles: int = 10_000,
-) -> TableFit:
-    """Fit a table to margins by proportional fitting from ones, the margins in the order given."""
+) -> tuple[Floats, int, bool]:
+    """Fit a table to margins by proportional fitting from ones; return it, the cycles taken, and whether it has settled."""
     table = np.ones(spec.shape)
     known = [
         GridMargin.of(axes_of(spec, g), m, spec.shape)
@@ -229,9 +211,9 @@ def fit_margins(
     before = table
     for fitted, _, cycle in sweep_margins(table, known, cycles):
         if np.abs(fitted - before).max() < tol:
-            return TableFit(fitted, cycle, settled=True)
+            return fitted, cycle, True
         before = fitted.copy()
-    return TableFit(before, cycles, settled=False)
+    return before, cycles, False
 
 
 def count_parameters(spec: TableSpec, generators: Sequence[Generator]) -> int:
@@ -320,7 +302,7 @@ def estimate_exists(
     places = np.indices(spec.shape).reshape(len(spec.shape), n)
     rows, values, first = [], [], 0
     for g, margin in zip(generators, margins, strict=True):
-        axes = [i for i, a in enumerate(spec.axes) if a in g]
+        axes = axes_of(spec, g)
         sizes = [spec.shape[i] for i in axes]
         rows.append(first + np.ravel_multi_index([places[i] for i in axes], sizes))
         values.append(np.asarray(margin, np.float64).ravel())

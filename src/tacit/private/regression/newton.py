@@ -12,14 +12,7 @@ from tacit.arrays import Floats
 from tacit.errors import Infeasible, ProtocolError
 from tacit.private.parties.roles import Receive, Role, agree
 from tacit.private.parties.wire import take
-from tacit.private.regression.families import (
-    Cox,
-    Linear,
-    Logistic,
-    Poisson,
-    local_vector,
-    total_sums,
-)
+from tacit.private.regression.families import Cox, Linear, Logistic, Poisson
 from tacit.private.regression.gate import (
     ROUNDS,
     Allowance,
@@ -104,8 +97,8 @@ def play_fit(
             require_rounds(settings.me, rounds, newton.threshold)
         elif rounds == 1 or not at_once:
             yield from allowance.spend(shown, 1)
-        total = yield from add_securely(settings, local_vector(model, beta))
-        sums = total_sums(model, total)
+        total = yield from add_securely(settings, model.parts(beta))
+        sums = model.combine(total)
         if settled:
             break
         if rounds == 1 and asked.tails and not at_once:
@@ -199,8 +192,7 @@ def start_at(
     if newton.start == "ols":
         line = Linear(model.x, model.y)
         yield from allowance.spend(1 + p * (p + 3) // 2, 1)
-        total = yield from add_securely(settings, local_vector(line, np.zeros(p)))
-        sums = total_sums(line, total)
+        sums = line.combine((yield from add_securely(settings, line.parts(np.zeros(p)))))
         require_inverse(sums.information)
         return np.asarray(invert(sums.information) @ sums.slope)
     if newton.start == "zeros":

@@ -161,6 +161,7 @@ def make_question(joint: JointModel, columns: Mapping[str, Values], who: str) ->
     if answer is not None:
         place = len(factors)
         factors[f"{answer.name} (response)"] = answer
+    shown = enumerate(columns_shown(joint))
     return Question(
         len(columns[response]),
         tuple(factors.values()),
@@ -169,7 +170,7 @@ def make_question(joint: JointModel, columns: Mapping[str, Values], who: str) ->
         weights,
         tuple(numbers),
         groups_of(joint, coded, held, counted, numbers),
-        tails_of(joint, held),
+        tuple(i for i, c in shown if c.numbers and not c.levels and {*c.numbers} <= {*held}),
     )
 
 
@@ -178,12 +179,6 @@ def columns_shown(joint: JointModel) -> list[Product]:
     levels = {c: len(known) for c, known in joint.coding.levels.items()}
     columns = design_products(joint.coding.formula, levels)
     return columns[int(joint.coding.formula.intercept) :] if joint.kind == "cox" else columns
-
-
-def tails_of(joint: JointModel, held: Mapping[str, Floats]) -> tuple[int, ...]:
-    """Return which columns of the design are columns of numbers, or products of such."""
-    shown = enumerate(columns_shown(joint))
-    return tuple(i for i, c in shown if c.numbers and not c.levels and {*c.numbers} <= {*held})
 
 
 def groups_of(

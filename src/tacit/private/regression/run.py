@@ -164,25 +164,12 @@ def fit_jointly(
 ) -> Fit:
     """Fit a model to the files of several owners without pooling them.
 
-    Parameters
-    ----------
-    parties
-        The owners' files by name, or a list of them: frames, microdata, mappings of columns or lists of rows.
-    formula
-        ``y ~ x1 + C(region)``.
-    protocol
-        How sums are taken: "pairwise_masks", "ring" or "shamir".
-    levels
-        The agreed levels of categories, and the values of columns of numbers that have few; by default all that occur, which shows
-        them to all.
-    tol, max_iter, ridge, step_halving, firth, start
-        How the coefficients are found; start at "zeros", at "ols" or at given ones.
-    threshold
-        The fewest records of others in a category that a party may be left with when it subtracts its own, other than none.
-    drop_outs
-        How many parties may go within a sum after they have handed in their part. A party that goes before ends the fit.
-    allow_two_party
-        With two parties each learns the other's statistics by subtracting its own: refused unless this is True.
+    Files come by name or as a list: frames, microdata, mappings of columns or lists of rows. ``levels`` holds the agreed levels of
+    categories, and the values of columns of numbers that have few; by default all that occur, which shows them to all. The
+    search starts at "zeros", at "ols" or at given coefficients. ``threshold`` is the fewest records of others in a category that a
+    party may be left with when it subtracts its own, other than none; ``drop_outs`` how many parties may go within a sum after
+    they have handed in their part (one that goes before ends the fit). With two parties each learns the other's statistics
+    by subtracting its own: refused unless ``allow_two_party``.
     """
     files = name_files(parties)
     warned = check_number(files, allow_two_party=allow_two_party)

@@ -34,7 +34,10 @@ def coarsen(
 ) -> Role[tuple[Cox, tuple[int, ...]]]:
     """Return the model on steps of time that may be shown, and the places of the grid where they begin."""
     steps = list(range(model.n_times))
-    fewest = people_needed(model.n_parameters, threshold)
+    # Each round tells one number more than p(p+3)/2 about those who leave in a step.
+    p = model.n_parameters
+    numbers = MOST_ROUNDS * (p + 1) * (p + 2) / 2
+    fewest = max(threshold, math.ceil(MARGIN * numbers / max(1, p))) if threshold else 0
     attempt = 0
     while True:
         attempt += 1
@@ -49,14 +52,6 @@ def coarsen(
         if not flags.any():
             return merged, tuple(steps)
         steps = join_steps(steps, flags)
-
-
-def people_needed(n_parameters: int, threshold: int) -> int:
-    """Return how many others must leave in a step: each round tells one number more than p(p+3)/2 about them."""
-    if not threshold:
-        return 0
-    numbers = MOST_ROUNDS * (n_parameters + 1) * (n_parameters + 2) / 2
-    return max(threshold, math.ceil(MARGIN * numbers / max(1, n_parameters)))
 
 
 def tests_of(model: Cox, question: Question, fewest: int, threshold: int) -> list[Forbidden]:

@@ -230,13 +230,9 @@ def mask_vector(
 
 def exchange_keys(settings: SumSettings, step: str) -> Role[None]:
     """Agree on a new secret with every other party that is there."""
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-
     settings.private = settings.random.draw(32)
-    own = X25519PrivateKey.from_private_bytes(settings.private)
-    public = own.public_key().public_bytes_raw()
     settings.keys, settings.pairs = {}, {}
-    yield from tell_all(settings, step, {"key": public})
+    yield from tell_all(settings, step, {"key": public_key(settings.private)})
     for peer in settings.others:
         body = yield Receive(peer, step, or_none=bool(settings.drop_outs))
         if body is None:
@@ -244,6 +240,13 @@ def exchange_keys(settings: SumSettings, step: str) -> Role[None]:
             continue
         settings.keys[peer] = take(body, "key", bytes, (32,))
         settings.pairs[peer] = pair_secret(settings.private, settings.keys[peer])
+
+
+def public_key(private: bytes) -> bytes:
+    """Return the public key of a private one."""
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+    return X25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw()
 
 
 def pair_secret(private: bytes, public: bytes) -> bytes:
@@ -398,7 +401,7 @@ def unmask(
             continue
         private = recover_bytes(held[p], settings.needed)
         for q in present:
-            key = public_of(settings) if q == me else settings.keys[q]
+            key = public_key(settings.private) if q == me else settings.keys[q]
             mask = mask_stream(point, pair_secret(private, key), step, n)
             total = (subtract_modulo if q < p else add_modulo)(point, total, mask)
     return total
@@ -410,13 +413,6 @@ def recover_bytes(shares: Mapping[int, int], needed: int) -> bytes:
     if value.bit_length() > 256:
         raise ProtocolError("shares that were received do not fit together")
     return value.to_bytes(32, "big")
-
-
-def public_of(settings: SumSettings) -> bytes:
-    """Return this party's public key."""
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-
-    return X25519PrivateKey.from_private_bytes(settings.private).public_key().public_bytes_raw()
 
 
 def seal(secret: bytes, context: str, data: bytes) -> bytes:
@@ -445,11 +441,10 @@ def unseal(secret: bytes, context: str, data: bytes) -> bytes:
 def shared_sum(settings: SumSettings, step: str, numbers: list[int]) -> Role[list[int]]:
     """Share the vector among all parties; each adds the shares that it got, and enough of the sums give the total."""
     point, parties, me, lead = settings.point, settings.parties, settings.me, settings.lead
-    prime = PRIME
     signed = [n - point.modulus if n >= point.modulus // 2 else n for n in numbers]
     per_party: list[list[int]] = [[] for _ in parties]
     for value in signed:
-        shares = share_secret(value % prime, len(parties), settings.needed, settings.random)
+        shares = share_secret(value % PRIME, len(parties), settings.needed, settings.random)
         for mine, share in zip(per_party, shares, strict=True):
             mine.append(share)
     got: dict[str, list[int]] = {}
@@ -468,7 +463,7 @@ def shared_sum(settings: SumSettings, step: str, numbers: list[int]) -> Role[lis
             got[peer] = unpack_shares(packed)
     included = yield from agree_on_dealers(settings, step, got)
     yield from compare_lists(settings, step, included, included)
-    summed = [sum(column) % prime for column in zip(*(got[p] for p in included), strict=True)]
+    summed = [sum(column) % PRIME for column in zip(*(got[p] for p in included), strict=True)]
     if me != lead:
         packed = pack_shares(summed)
         yield Send(lead, step, {"sum": packed})
@@ -483,7 +478,7 @@ def shared_sum(settings: SumSettings, step: str, numbers: list[int]) -> Role[lis
     total = []
     for i in range(len(numbers)):
         value = recover_secret({x: shares[i] for x, shares in held.items()}, settings.needed)
-        total.append((value - prime if value > prime // 2 else value) % point.modulus)
+        total.append((value - PRIME if value > PRIME // 2 else value) % point.modulus)
     yield from tell_all(settings, f"{step}, total", {"total": point.pack(total)})
     return total
 

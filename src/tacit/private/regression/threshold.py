@@ -16,7 +16,7 @@ Ben-Or, Goldwasser, Wigderson (1988), Completeness theorems for non-cryptographi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -27,6 +27,7 @@ import numpy.typing as npt
 from tacit.arrays import Flags, Ints
 from tacit.private.parties.roles import Receive, Role, Send
 from tacit.private.parties.wire import take
+from tacit.private.regression.fixed_point import weigh_places
 from tacit.private.regression.sums import SumSettings
 
 Words = npt.NDArray[np.uint64]
@@ -80,18 +81,10 @@ def ask(
         for viewer in seeing
         for k in range(test.low, test.high + 1)
     ]
-    product = np.stack(factors)
-    while len(product) > 1:
-        half = len(product) // 2
-        done = yield from times(settings, next(numbers), product[:half], product[half : 2 * half])
-        product = np.concatenate([done, product[2 * half :]])
-    answers = in_runs(product[0], fold, np.uint64(1))
-    while len(answers) > 1:
-        half = len(answers) // 2
-        done = yield from times(settings, next(numbers), answers[:half], answers[half : 2 * half])
-        answers = np.concatenate([done, answers[2 * half :]])
+    product = yield from product_of(settings, numbers, np.stack(factors))
+    answers = yield from product_of(settings, numbers, in_runs(product, fold, np.uint64(1)))
     drawn = yield from share(settings, next(numbers), draw(settings, n_answers))
-    hidden = yield from times(settings, next(numbers), answers[0], add_up(list(drawn.values())))
+    hidden = yield from times(settings, next(numbers), answers, add_up(list(drawn.values())))
     opened = yield from reveal(settings, next(numbers), hidden, told)
     return np.asarray(opened == 0)
 
@@ -130,17 +123,14 @@ def ask_of_two(
     return own | (told > 0)
 
 
-def degree(settings: SumSettings) -> int:
-    """Return the degree of shares: products of two can still be opened by all."""
-    return (len(settings.parties) - 1) // 2
-
-
 def share(
     settings: SumSettings, step: str, secret: npt.NDArray[np.integer]
 ) -> Role[dict[str, Words]]:
     """Share numbers with all parties; return the share of every party's numbers that this one holds."""
     values = np.asarray(secret, np.uint64)
-    coefficients = [values, *(draw(settings, values.shape) for _ in range(degree(settings)))]
+    # Of this degree products of two can still be opened by all.
+    degree = (len(settings.parties) - 1) // 2
+    coefficients = [values, *(draw(settings, values.shape) for _ in range(degree))]
     held: dict[str, Words] = {}
     for x, peer in enumerate(settings.parties, 1):
         part = np.zeros_like(values)
@@ -157,13 +147,19 @@ def share(
     return {p: held[p] for p in settings.parties}
 
 
+def product_of(settings: SumSettings, steps: Iterator[str], factors: Words) -> Role[Words]:
+    """Return shares of the product of many factors, half of which are multiplied with the other half at a time."""
+    while len(factors) > 1:
+        half = len(factors) // 2
+        done = yield from times(settings, next(steps), factors[:half], factors[half : 2 * half])
+        factors = np.concatenate([done, factors[2 * half :]])
+    return factors[0]
+
+
 def times(settings: SumSettings, step: str, a: Words, b: Words) -> Role[Words]:
     """Return shares of products: the product of two shares has twice the degree, and is shared anew."""
     parts = yield from share(settings, step, multiply(a, b))
-    weights = lagrange(len(settings.parties))
-    return add_up(
-        [multiply(part, np.uint64(w)) for part, w in zip(parts.values(), weights, strict=True)]
-    )
+    return at_zero(settings, parts.values())
 
 
 def reveal(settings: SumSettings, step: str, part: Words, told: str | None = None) -> Role[Words]:
@@ -178,22 +174,13 @@ def reveal(settings: SumSettings, step: str, part: Words, told: str | None = Non
         if peer != settings.me:
             body = yield Receive(peer, step)
             held[peer] = np.asarray(take(body, "part", "u8", part.shape)) % _P
-    weights = lagrange(len(settings.parties))
-    return add_up(
-        [multiply(held[p], np.uint64(w)) for p, w in zip(settings.parties, weights, strict=True)]
-    )
+    return at_zero(settings, (held[p] for p in settings.parties))
 
 
-def lagrange(n: int) -> list[int]:
-    """Return the weights that give the value at 0 of a polynomial known at 1 to n."""
-    weights = []
-    for x in range(1, n + 1):
-        top = bottom = 1
-        for z in range(1, n + 1):
-            if z != x:
-                top, bottom = top * z % P, bottom * (z - x) % P
-        weights.append(top * pow(bottom, -1, P) % P)
-    return weights
+def at_zero(settings: SumSettings, parts: Iterable[Words]) -> Words:
+    """Return the numbers behind shares of all parties, in their order."""
+    weights = weigh_places(range(1, len(settings.parties) + 1), P)
+    return add_up([multiply(p, np.uint64(w)) for p, w in zip(parts, weights, strict=True)])
 
 
 # -- arithmetic modulo 2^61 - 1 ----------------------------------------------------------------------

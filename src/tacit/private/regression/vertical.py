@@ -18,6 +18,7 @@ Journal of Official Statistics 25, 125-138.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -87,37 +88,25 @@ def play_vertical(
     total = sum(len(c) for c in columns.values())
     require_records(me, n, total)
     products: dict[tuple[str, str], Floats] = {}
-    place = list(parties).index(me)
-    for i, one in enumerate(parties):
-        for other in parties[i + 1 :]:
-            if me not in (one, other):
-                continue
-            step = f"product {one} {other}"
-            if me == one:
-                z = complement(own, len(columns[other]), random)
-                yield Send(other, step, {"z": z})
-                told = take((yield Receive(other, step)), "w", "f8", (n, len(columns[other])))
-                w = np.asarray(told)
-                products[one, other] = own.T @ w
-            else:
-                z = np.asarray(take((yield Receive(one, step)), "z", "f8", (n, None)))
-                if (
-                    np.abs(z.T @ z - np.eye(z.shape[1])).max(initial=0.0) > 1e-8
-                    or z.shape[1] < n // 10
-                ):
-                    raise DisclosureRefused(
-                        f"{me!r} ends the run: what it was asked to multiply with would give its columns away"
-                    )
-                yield Send(one, step, {"w": np.ascontiguousarray(own - z @ (z.T @ own))})
-    # Every owner tells all others the products that it computed.
-    mine = {pair: m for pair, m in products.items() if pair[0] == me}
-    for (_, other), m in mine.items():
-        for p in others:
-            yield Send(p, f"result {me} {other}", {"m": np.ascontiguousarray(m)})
-    for i, one in enumerate(parties):
-        if i == place:
-            continue
-        for other in parties[i + 1 :]:
+    for one, other in itertools.combinations(parties, 2):
+        step = f"product {one} {other}"
+        if me == one:
+            yield Send(other, step, {"z": complement(own, len(columns[other]), random)})
+            told = take((yield Receive(other, step)), "w", "f8", (n, len(columns[other])))
+            products[one, other] = own.T @ np.asarray(told)
+        elif me == other:
+            z = np.asarray(take((yield Receive(one, step)), "z", "f8", (n, None)))
+            skew = np.abs(z.T @ z - np.eye(z.shape[1])).max(initial=0.0) > 1e-8
+            if skew or z.shape[1] < n // 10:
+                raise DisclosureRefused(
+                    f"{me!r} ends the run: what it was asked to multiply with would give its columns away"
+                )
+            yield Send(one, step, {"w": np.ascontiguousarray(own - z @ (z.T @ own))})
+    # Every owner tells all others the products that it computed: so far these are its own.
+    for (_, other), m in products.items():
+        yield from send_all(others, f"result {me} {other}", {"m": np.ascontiguousarray(m)})
+    for one, other in itertools.combinations(parties, 2):
+        if one != me:
             shape = (len(columns[one]), len(columns[other]))
             told = take((yield Receive(one, f"result {one} {other}")), "m", "f8", shape)
             products[one, other] = np.asarray(told)
@@ -209,13 +198,12 @@ def solve(parties: Sequence[str], columns: Any, squares: Any, products: Any, n: 
     names = [c for p in parties for c in columns[p]]
     starts = np.cumsum([0, *(len(columns[p]) for p in parties)])
     gram = np.empty((len(names), len(names)))
-    for i, one in enumerate(parties):
-        a = slice(starts[i], starts[i + 1])
-        gram[a, a] = squares[one]
-        for j in range(i + 1, len(parties)):
-            b = slice(starts[j], starts[j + 1])
-            gram[a, b] = products[one, parties[j]]
-            gram[b, a] = gram[a, b].T
+    places = {p: slice(*ends) for p, ends in zip(parties, itertools.pairwise(starts), strict=True)}
+    for p, own in places.items():
+        gram[own, own] = squares[p]
+    for (one, other), product in products.items():
+        a, b = places[one], places[other]
+        gram[a, b], gram[b, a] = product, product.T
     at = names.index("(response)")
     rest = [i for i in range(len(names)) if i != at]
     square, cross = gram[np.ix_(rest, rest)], gram[rest, at]

@@ -72,7 +72,10 @@ class Server(StudyServer):
             for c in vector:
                 key.require_ciphertext(c, s)
             if self.grows:
-                vector.append(complete_vector(key, vector, s))
+                # The last element of the unit vector: E(1) divided by the product of the others.
+                modulus = key.n ** (s + 1)
+                inverse = gmp().invert(key.add(vector, s), modulus)
+                vector.append(int((1 + key.n) * inverse % modulus))
             vectors.append(vector)
         fold = answer_growing if self.grows else answer_cut
         answers = [z for chunk in self.chunks for z in fold(chunk, vectors, key, self.s)]
@@ -169,9 +172,3 @@ def answer_growing(
     for i, vector in enumerate(vectors):
         values = fold_lines(values, vector, key.n ** (s + i + 1))
     return list(values)
-
-
-def complete_vector(key: PublicKey, vector: Sequence[int], s: int) -> int:
-    """Return the last element of an encrypted unit vector: E(1) divided by the product of the others."""
-    product = key.add(vector, s)
-    return int((1 + key.n) * gmp().invert(product, key.n ** (s + 1)) % key.n ** (s + 1))

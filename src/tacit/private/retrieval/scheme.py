@@ -11,7 +11,7 @@ import hashlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from tacit.errors import EngineMissing, InvalidParameter, ProtocolError
 from tacit.private.parties.wire import Body, take
@@ -37,38 +37,28 @@ class Parameters:
     public: Body = field(repr=False)
 
 
-class ServerHalf:
-    """Base of the server's half: holds the table, answers any query with the same work."""
-
-    def __init__(self, table: Sequence[bytes], length: int, **options: Any) -> None:
-        raise NotImplementedError
+class ServerHalf(Protocol):
+    """The server's half, made of a table and the length of its records: answers any query with the same work."""
 
     @property
     def public(self) -> Body:
         """Return the scheme's own public parameters."""
-        raise NotImplementedError
 
     def answer(self, query: Body) -> Body:
         """Answer a query, or refuse one that is not well formed."""
-        raise NotImplementedError
 
 
-class ClientHalf:
-    """Base of the client's half."""
-
-    def __init__(self, parameters: Parameters, **options: Any) -> None:
-        raise NotImplementedError
+class ClientHalf(Protocol):
+    """The client's half, made of a server's parameters."""
 
     def query(self, index: int) -> tuple[Body, Any]:
         """Return a query for one record, and the secret that reads its answer."""
-        raise NotImplementedError
 
     def decode(self, secret: Any, answer: Body) -> bytes:
         """Return the record."""
-        raise NotImplementedError
 
 
-class StudyServer(ServerHalf):
+class StudyServer:
     """A server's half for study: the records lie in a cube, and numbers have the length of a key."""
 
     def __init__(
@@ -111,7 +101,7 @@ class StudyServer(ServerHalf):
                 raise ProtocolError("a query lies outside of the group")
 
 
-class StudyClient(ClientHalf):
+class StudyClient:
     """The client's half for study."""
 
     #: Whether the cube may have several dimensions.
@@ -202,18 +192,13 @@ def random_unit(n: int) -> int:
             return value
 
 
-def random_prime(bits: int, *, residue: tuple[int, int] | None = None) -> int:
-    """Return a random prime of exactly that many bits with its two highest bits set.
-
-    ``residue`` (r, m) asks for a prime that is r modulo m.
-    """
+def random_prime(bits: int) -> int:
+    """Return a random prime of exactly that many bits with its two highest bits set."""
     g = gmp()
     while True:
         value = secrets.randbits(bits) | (3 << (bits - 2)) | 1
-        if residue is not None:
-            value += (residue[0] - value) % residue[1]
-        if value.bit_length() == bits and g.is_prime(value, 40):
-            return int(value)
+        if g.is_prime(value, 40):
+            return value
 
 
 def random_modulus(bits: int) -> tuple[int, int, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import operator
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +27,7 @@ from tacit.private.retrieval.scheme import (
 )
 
 #: The server's and the client's half of each scheme.
-HALVES: dict[str, tuple[type[ServerHalf], type[ClientHalf]]] = {
+HALVES: dict[str, tuple[Callable[..., ServerHalf], Callable[..., ClientHalf]]] = {
     "simple": (simple.Server, simple.Client),
     "ko": (residuosity.Server, residuosity.Client),
     "stern": (homomorphic.Server, homomorphic.Client),
@@ -207,7 +207,7 @@ def digest_record(index: int, record: bytes) -> bytes:
     ]
 
 
-def pick(scheme: str) -> tuple[type[ServerHalf], type[ClientHalf]]:
+def pick(scheme: str) -> tuple[Callable[..., ServerHalf], Callable[..., ClientHalf]]:
     """Return the halves of a scheme."""
     if scheme not in HALVES:
         hint = near_match(scheme, HALVES) or f"Schemes: {', '.join(HALVES)}."

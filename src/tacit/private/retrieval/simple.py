@@ -28,7 +28,7 @@ from tacit.errors import InvalidParameter, ProtocolError
 from tacit.numerics.kernels import Kernels
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.wire import Body, take
-from tacit.private.retrieval.scheme import ClientHalf, Parameters, ServerHalf
+from tacit.private.retrieval.scheme import Parameters
 
 #: Dimension of the secret and width of the errors: 128 bits of security for up to 2^20 columns (the paper's Table 5).
 DIMENSION, SIGMA = 1024, 6.4
@@ -74,7 +74,7 @@ def choose_shape(n: int, length: int) -> tuple[int, int]:
     return deep, columns
 
 
-class Server(ServerHalf):
+class Server:
     """Holds the table as a matrix of bytes, and the hint."""
 
     def __init__(self, table: Sequence[bytes], length: int, *, seed: bytes | None = None) -> None:
@@ -102,12 +102,8 @@ class Server(ServerHalf):
         """Multiply the whole table by the query."""
         return {"answer": multiply(self.matrix, take(query, "query", "u4", (self.columns,)))}
 
-    def answer_many(self, queries: Words) -> Words:
-        """Answer several queries (one row each) in one pass over the table."""
-        return multiply_many(self.matrix, queries)
 
-
-class Client(ClientHalf):
+class Client:
     """Makes queries with fresh secrets and errors of the operating system."""
 
     def __init__(self, parameters: Parameters) -> None:

@@ -18,10 +18,10 @@ import numpy as np
 
 from tacit.errors import ProtocolError
 from tacit.private.parties.wire import Body, take
-from tacit.private.retrieval.scheme import ClientHalf, Parameters, ServerHalf
+from tacit.private.retrieval.scheme import Parameters
 
 
-class Server(ServerHalf):
+class Server:
     """One process that can play both servers, for study; in real use each server gets its own half of a query."""
 
     def __init__(self, table: Sequence[bytes], length: int) -> None:
@@ -41,7 +41,7 @@ class Server(ServerHalf):
         return {h: xor_subset(self.rows, take(query, h, bytes, (n_bytes,))) for h in halves}
 
 
-class Client(ClientHalf):
+class Client:
     """Draws the subsets."""
 
     def __init__(self, parameters: Parameters) -> None:

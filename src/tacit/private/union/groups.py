@@ -166,12 +166,8 @@ class Modp(Group):
     salt = 16
 
     def __init__(self, p: int, name: str, short_bits: int | None = 256) -> None:
-        try:
-            import gmpy2
-        except ImportError:
-            raise EngineMissing(
-                f"the group {name} needs gmpy2: pip install 'tacit[private]'"
-            ) from None
+        import gmpy2
+
         self._gmp, self.name = gmpy2, name
         self.p, self.q = gmpy2.mpz(p), gmpy2.mpz(p - 1) // 2
         self.size = (p.bit_length() + 7) // 8

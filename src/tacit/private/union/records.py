@@ -93,6 +93,15 @@ def rows_of(table: Any) -> list[dict[str, Any]]:
                 "a table given as a list must hold mappings with the same columns in the same order"
             )
         return [dict(row) for row in table]
+    # A number that is no number is missing.
+    return [
+        {k: None if isinstance(v, float) and v != v else v for k, v in row.items()}  # noqa: PLR0124
+        for row in frame_of(table).rows(named=True)
+    ]
+
+
+def frame_of(table: Any) -> Any:
+    """Return any frame, or Microdata, in memory and without the numbers of its records."""
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(getattr(table, "frame", table), pass_through=True)
@@ -102,13 +111,7 @@ def rows_of(table: Any) -> list[dict[str, Any]]:
         raise InputError(
             "a table must be a frame, microdata, a mapping of columns or a list of rows"
         )
-    public = [c for c in frame.columns if c != ROW]
-    return [plain_row(row) for row in frame.select(public).rows(named=True)]
-
-
-def plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with a number that is no number as missing."""
-    return {k: None if isinstance(v, float) and v != v else v for k, v in row.items()}  # noqa: PLR0124
+    return frame.select([c for c in frame.columns if c != ROW])
 
 
 def canonical_identifier(row: Mapping[str, Any], fields: Iterable[str]) -> str | None:

@@ -10,13 +10,12 @@ The paper says that its protocol is "easily extended" and gives no details: this
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tacit.errors import InvalidParameter, ProtocolError
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Receive, Role, Send, agree
 from tacit.private.parties.wire import take
-from tacit.private.union.groups import Group, group_named
+from tacit.private.union.groups import group_named
 from tacit.private.union.records import Records, blocks_per_row, decode_row
 from tacit.private.union.two_parties import (
     Entry,
@@ -26,6 +25,7 @@ from tacit.private.union.two_parties import (
     make_entries,
     pack_entries,
     raise_all,
+    raise_entries,
     unpack_entries,
 )
 
@@ -61,10 +61,7 @@ def play_ring(
         if hop:
             message = yield Receive(parties[place - 1], f"lap 1, list of {origin}")
             received = unpack_entries(group, message, terms)
-            entries = random.shuffle([
-                Entry(raise_all(group, e.tokens, hashing), raise_all(group, e.blocks, cipher))
-                for e in received
-            ])  # fmt: skip
+            entries = random.shuffle(raise_entries(group, received, hashing, cipher))
         last = hop == n - 1
         target = merger if last else parties[(place + 1) % n]
         step = f"full list of {origin}" if last else f"lap 1, list of {origin}"
@@ -82,10 +79,17 @@ def play_ring(
                 message = yield Receive(sender, f"full list of {origin}")
                 lists[origin] = unpack_entries(group, message, terms)
         sizes = {p: len(lists[p]) for p in parties}
-        rows = merge_lists([lists[p] for p in parties])
+        merged: dict[bytes, tuple[bytes, ...]] = {}
+        for entry in (entry for p in parties for entry in lists[p]):
+            # Of several rows of a token the first party's stays.
+            merged.setdefault(entry.tokens[0], entry.blocks)
+        rows = list(merged.values())
     else:
         message = yield Receive(parties[place - 1], "lap 2, rows")
-        rows = unpack_rows(group, take(message, "rows", bytes), per_row)
+        blocks = group.unpack(take(message, "rows", bytes))
+        if len(blocks) % per_row:
+            raise ProtocolError("a list of rows that was received has the wrong length")
+        rows = [tuple(blocks[i : i + per_row]) for i in range(0, len(blocks), per_row)]
     opened = [raise_all(group, row, group.invert(cipher)) for row in rows]
     outcome = Sizes(sizes[me], sum(sizes.values()) - sizes[me], len(opened))
     if place:
@@ -93,24 +97,5 @@ def play_ring(
         packed = group.pack([b for row in shuffled for b in row])
         yield Send(parties[(place + 1) % n], "lap 2, rows", {"rows": packed})
         return Outcome(outcome, None)
-    decoded: list[dict[str, Any]] = [
-        r for r in (decode_row(group, o) for o in opened) if r is not None
-    ]
-    return Outcome(outcome, tuple(random.shuffle(decoded)))
-
-
-def merge_lists(lists: Sequence[Sequence[Entry]]) -> list[tuple[bytes, ...]]:
-    """Return one row per token, of the first list that has it."""
-    merged: dict[bytes, tuple[bytes, ...]] = {}
-    for entries in lists:
-        for entry in entries:
-            merged.setdefault(entry.tokens[0], entry.blocks)
-    return list(merged.values())
-
-
-def unpack_rows(group: Group, packed: bytes, per_row: int) -> list[tuple[bytes, ...]]:
-    """Return rows that were received."""
-    blocks = group.unpack(packed)
-    if len(blocks) % per_row:
-        raise ProtocolError("a list of rows that was received has the wrong length")
-    return [tuple(blocks[i : i + per_row]) for i in range(0, len(blocks), per_row)]
+    decoded = (decode_row(group, row) for row in opened)
+    return Outcome(outcome, tuple(random.shuffle([r for r in decoded if r is not None])))

@@ -141,10 +141,7 @@ def play_alice(
     again = take((yield Receive(other, "2 tokens again")), "tokens", bytes)
     hers = unpack_tokens(group, again, len(terms.keys), len(own))
     message = yield Receive(other, "3 tokens and rows")
-    his = [
-        Entry(raise_all(group, e.tokens, hashing), raise_all(group, e.blocks, cipher))
-        for e in unpack_entries(group, message, terms)
-    ]
+    his = raise_entries(group, unpack_entries(group, message, terms), hashing, cipher)
     union = merge(group, hers, his, blocks_per_row(group, terms.record_bytes), random)
     sizes = Sizes(len(own), len(his), len(union))
     (consent or Consent()).require(me, len(records), terms.people(sizes.other), sizes.both)
@@ -185,7 +182,11 @@ def play_bob(
     per_row = blocks_per_row(group, terms.record_bytes)
     packed = take(message, "rows", bytes, (len(union_tokens) * per_row * group.size,))
     sizes = Sizes(len(own), len(kept), len(union_tokens))
-    check_union(other, sizes, union_tokens, one_way=len(terms.keys) == 1)
+    # A union is not shorter than the larger file, nor longer than both, and has no doubles.
+    least = max(sizes.own, sizes.other) if len(terms.keys) == 1 else sizes.other
+    possible = least <= sizes.union <= sizes.own + sizes.other
+    if not possible or len(set(union_tokens)) < sizes.union:
+        raise ProtocolError(f"{other!r} sent a list that is no union of the two files")
     consent.require(me, len(records), terms.people(sizes.other), sizes.both)
     opened = raise_all(group, group.unpack(packed), group.invert(cipher))
     hers = {tokens[0]: e.blocks for tokens, e in zip(again, kept, strict=True)}
@@ -198,13 +199,6 @@ def play_bob(
     shuffled = group.pack([b for row in random.shuffle(rows) for b in row])
     yield Send(other, "8 rows", {"rows": shuffled})
     return Outcome(sizes, None)
-
-
-def check_union(other: str, sizes: Sizes, tokens: Sequence[bytes], *, one_way: bool) -> None:
-    """Refuse a union that cannot be one: shorter than the larger file, longer than both, or with doubles."""
-    least = max(sizes.own, sizes.other) if one_way else sizes.other
-    if not least <= len(tokens) <= sizes.own + sizes.other or len(set(tokens)) < len(tokens):
-        raise ProtocolError(f"{other!r} sent a list that is no union of the two files")
 
 
 def hash_once(group: Group, way: int, identifier: str, hashing: int) -> bytes:
@@ -279,6 +273,14 @@ def merge(
 def raise_all(group: Group, elements: Sequence[bytes], exponent: int) -> tuple[bytes, ...]:
     """Raise elements to one exponent."""
     return tuple(group.power(e, exponent) for e in elements)
+
+
+def raise_entries(group: Group, entries: Sequence[Entry], hashing: int, cipher: int) -> list[Entry]:
+    """Hash and encrypt the entries of another party once more."""
+    return [
+        Entry(raise_all(group, e.tokens, hashing), raise_all(group, e.blocks, cipher))
+        for e in entries
+    ]
 
 
 def pack_entries(group: Group, entries: Sequence[Entry]) -> dict[str, bytes]:

@@ -136,7 +136,7 @@ class LDiversity(ClassMeasure):
         """Add the largest share of one value in each class."""
         part = super().part(quasi, column, found)
         amounts = np.bincount(found.of_class, weights=found.n, minlength=found.n_classes)
-        top = class_models.largest_amounts(found.of_class, found.n, found.n_classes)
+        top = class_models.largest_by(found.of_class, found.n, found.n_classes)
         share = top / np.maximum(amounts, 1)
         frame = class_table(found, {"l": part.figures, "largest share": share})
         return replace(part, largest_share=float(share.max(initial=0.0)), frame=frame)

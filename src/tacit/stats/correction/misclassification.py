@@ -40,24 +40,16 @@ LONGEST = 2.0
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted regression.
+    """A fitted regression."""
 
-    Attributes
-    ----------
-    names
-        What each coefficient belongs to.
-    coefficients, covariance
-        Estimates and their covariance, which includes what randomisation adds.
-    shares
-        Estimated shares of the true categories of the misclassified covariate, one row per group.
-    rounds
-        Rounds of the algorithm.
-    """
-
+    #: What each coefficient belongs to.
     names: tuple[str, ...]
+    #: Estimates and their covariance, which includes what randomisation adds.
     coefficients: Floats
     covariance: Floats
+    #: Estimated shares of the true categories of the misclassified covariate, one row per group.
     shares: Floats | None = None
+    #: Rounds of the algorithm.
     rounds: int = 1
 
     @property
@@ -144,8 +136,10 @@ def corrected_regression(
         score = (score * w[at, None])[:, keep]
         spread += score.T @ score
     half = np.linalg.solve(normal, spread)
+    names = ["intercept", *(f"x{i}" for i in range(x.shape[1]))]
+    names += [f"{j}:{k}" for j, size in enumerate(sizes) for k in range(size)]
     return Fit(
-        names=regression_names(x.shape[1], sizes, keep),
+        names=tuple(names[i] for i in keep),
         coefficients=beta[keep],
         covariance=np.asarray(np.linalg.solve(normal, half.T)),
     )
@@ -165,13 +159,6 @@ def invert_matrices(matrix: npt.ArrayLike) -> Floats:
             "the transition matrix is singular, so nothing can be estimated back from the release"
         )
     return np.asarray(np.linalg.inv(p))
-
-
-def regression_names(q: int, sizes: Sequence[int], keep: Ints) -> tuple[str, ...]:
-    """Return the names of the coefficients: intercept, x0, ..., then variable:category."""
-    names = ["intercept", *(f"x{i}" for i in range(q))]
-    names += [f"{j}:{k}" for j, size in enumerate(sizes) for k in range(size)]
-    return tuple(names[i] for i in keep)
 
 
 # -- logistic and probit -----------------------------------------------------------------------------
@@ -340,20 +327,12 @@ class Misclassified:
 
 @dataclass(frozen=True)
 class Simex:
-    """What MC-SIMEX found.
+    """What MC-SIMEX found."""
 
-    Attributes
-    ----------
-    estimate
-        Extrapolated to no misclassification.
-    naive
-        From the observed categories as they are.
-    added, means
-        How much misclassification was added, and the mean estimate there.
-    """
-
+    #: Extrapolated to no misclassification, and from the observed categories as they are.
     estimate: Floats
     naive: Floats
+    #: How much misclassification was added, and the mean estimate there.
     added: Floats
     means: Floats
 

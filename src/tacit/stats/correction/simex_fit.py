@@ -31,25 +31,16 @@ POLES = (1.05, 1e4)
 
 @dataclass(frozen=True)
 class SimexFit:
-    """What simulation and extrapolation found.
+    """What simulation and extrapolation found."""
 
-    Attributes
-    ----------
-    lambdas, curve
-        The multiples of the noise, and the mean estimates at each (one row per multiple).
-    naive
-        The estimates on the data as they are: the curve at 0.
-    corrected
-        The extrapolated estimates.
-    fell_back
-        True for coefficients whose rational extrapolant could not be fitted, and got the quadratic one.
-    """
-
+    #: The multiples of the noise, and the mean estimates at each (one row per multiple).
     lambdas: Floats
     curve: Floats
+    #: The estimates on the data as they are (the curve at 0), and the extrapolated ones.
     naive: Floats
     corrected: Floats
     extrapolant: Extrapolant
+    #: True for coefficients whose rational extrapolant could not be fitted, and got the quadratic one.
     fell_back: Flags
 
 
