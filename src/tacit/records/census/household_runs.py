@@ -26,8 +26,8 @@ from tacit.engine.class_index import ClassIndex
 from tacit.engine.names import aggregate
 from tacit.engine.relational import N, count_rows
 from tacit.errors import InputError
-from tacit.records.swapping.swap import rank_in_group
 from tacit.reveal import MOST, reveal
+from tacit.stats.ranks import rank_within
 
 FIRST, LAST = "__first__", "__last__"
 
@@ -71,20 +71,12 @@ class Runs:
         begins = np.flatnonzero(counted)
         own = classes[begins]
         at = np.searchsorted(start.classes, own)
-        numbers = start.before[at] + rank_by_class(own) + 1
+        numbers = start.before[at] + rank_within(own) + 1
         run = np.cumsum(counted) - 1
         found = np.full(len(new), start.number, dtype=np.int64)
         inside = run >= 0
         found[inside] = numbers[run[inside]]
         return classes, found
-
-
-def rank_by_class(classes: Ints) -> Ints:
-    """Return 0, 1, ... for the places of each class, in order."""
-    order = np.argsort(classes, kind="stable")
-    found = np.empty(len(classes), dtype=np.int64)
-    found[order] = rank_in_group(classes[order])
-    return found
 
 
 def opens_household(ids: pa.ChunkedArray) -> Flags:

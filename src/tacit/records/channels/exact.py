@@ -30,6 +30,7 @@ from tacit.arrays import Floats, Ints
 from tacit.records.channels.cone import Cone, full_rays
 from tacit.records.channels.master import Master
 from tacit.records.channels.pricing import price, price_milp
+from tacit.stats.ranks import rank_within
 from tacit.time_limits import is_past
 
 Progress = Callable[[str, float], None]
@@ -271,14 +272,3 @@ def _improving(cone: Cone, prices: Floats, sets: Ints, each: int) -> tuple[Ints,
     for i in range(sets.shape[1]):
         kept |= rank_within(members[good, i]) < each
     return members[good[kept]], rays[good[kept]]
-
-
-def rank_within(group: Ints) -> Ints:
-    """Rank of each entry among those of its group, in the order given."""
-    order = np.argsort(group, kind="stable")
-    ordered = group[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    rank = np.empty(len(group), dtype=np.int64)
-    lengths = np.diff(np.concatenate([starts, [len(group)]]))
-    rank[order] = np.arange(len(group)) - np.repeat(starts, lengths)
-    return rank

@@ -116,10 +116,12 @@ class GroupingMethod(Method):
 
     def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
         """Return the labels of the groups of some records, standardised where asked for."""
+        return self.form_groups(x, self.k, rng=rng, tick=tick, **self.own_parameters())
+
+    def own_parameters(self) -> dict[str, Any]:
+        """Return the parameters that a subclass adds to those here."""
         added = type(self).model_fields.keys() - GroupingMethod.model_fields.keys()
-        return self.form_groups(
-            x, self.k, rng=rng, tick=tick, **{name: getattr(self, name) for name in added}
-        )
+        return {name: getattr(self, name) for name in added}
 
     def groups_of(
         self, units: Units, part: Ints, z: Floats, rng: np.random.Generator, tick: Tick

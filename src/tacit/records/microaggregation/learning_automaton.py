@@ -21,6 +21,7 @@ from tacit.records.microaggregation.grouping.mdav_groups import (
 )
 from tacit.records.microaggregation.grouping.tree import neighbours as nearest_of
 from tacit.registry import register
+from tacit.stats.ranks import rank_within
 
 Order = Literal["row", "distance", "random"]
 
@@ -70,17 +71,7 @@ class LearningAutomaton(GroupingMethod):
 
     def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
         """Return the labels of the groups of some records."""
-        return best_run(
-            x,
-            self.k,
-            rng=rng,
-            tick=tick,
-            memory=self.memory,
-            theta=self.theta,
-            restarts=self.restarts,
-            start=self.start,
-            neighbours=self.neighbours,
-        ).labels
+        return best_run(x, self.k, rng=rng, tick=tick, **self.own_parameters()).labels
 
 
 @dataclass(frozen=True)
@@ -357,7 +348,10 @@ def run(
     centred = x - x.mean(axis=0)
     sums = np.zeros((len(sizes), x.shape[1]))
     np.add.at(sums, labels, centred)
-    groups = Groups(centred, labels, members_of(labels, sizes), sizes, sums)
+    # The records of each group, ascending; -1 where a group has fewer than the largest.
+    member = np.full((len(sizes), int(sizes.max())), -1, dtype=np.int64)
+    member[labels, rank_within(labels)] = np.arange(len(labels))
+    groups = Groups(centred, labels, member, sizes, sums)
     state = np.full(len(x), memory, dtype=np.int64)
     active = np.ones(len(pairs.i), dtype=np.bool_)
     visit = KERNELS.pick(20.0 * len(active) * x.shape[1])["visit"]
@@ -377,15 +371,6 @@ def run(
         before = losses[-1]
     swaps = np.concatenate(made) if made else np.empty((0, 3), dtype=np.int64)
     return Omma(labels, start, tuple(losses), swaps, pairs.theta, len(active), int(active.sum()))
-
-
-def members_of(labels: Ints, sizes: Ints) -> Ints:
-    """Return the records of each group, ascending; -1 where a group has fewer than the largest."""
-    order = np.argsort(labels, kind="stable")
-    start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    member = np.full((len(sizes), int(sizes.max())), -1, dtype=np.int64)
-    member[labels[order], np.arange(len(labels)) - start[labels[order]]] = order
-    return member
 
 
 class Groups(NamedTuple):

@@ -141,11 +141,27 @@ def blocked_mdav(
     rest = np.flatnonzero(labels < 0)
     inner = x[rest]
     parts, twins = kd_blocks(inner, blocks)
-    inner_labels = in_parts(inner, k, parts, seeds, tick, workers)
+
+    def keep_on(_message: str = "", _share: float | None = None) -> None:
+        tick("forming groups", None)
+
+    def group_one(part: Ints) -> Ints:
+        keep_on()
+        return form_mdav_groups(inner[part], k, seeds, keep_on)
+
+    def group_each(parts: list[Ints]) -> Ints:
+        found = side_by_side(group_one, parts, min(len(parts), workers or os.cpu_count() or 1))
+        return number_through(len(inner), parts, found)
+
+    inner_labels = group_each(parts)
     labels[rest] = inner_labels + labels.max() + 1
     sample = [twins[i] for i in np.unique(np.linspace(0, len(twins) - 1, SAMPLED).astype(int))]
     pairs = [np.sort(np.concatenate(parts[i : i + 2])) for i in sample]
-    ratio = doubling(inner, k, pairs, inner_labels, seeds, tick, workers)
+    together = group_each(pairs)
+    apart = sum(within_of(inner[pair], inner_labels[pair]) for pair in pairs)
+    joined = sum(within_of(inner[pair], together[pair]) for pair in pairs)
+    # The factor, at least 1, by which SSE rises when a block is cut in two.
+    ratio = max(apart / joined, 1.0) if joined > 0 else 1.0
     within, total = within_of(inner, inner_labels), within_of(x, labels)
     exact = total - within + within / power(ratio, log2(blocks))
     return Blocked(labels, blocks, float(total / exact - 1.0) if exact > 0 else 0.0)
@@ -179,37 +195,6 @@ def kd_blocks(x: Floats, blocks: int) -> tuple[list[Ints], list[int]]:
         waiting.append((np.sort(order[cut:]), n_blocks - left))
         waiting.append((np.sort(order[:cut]), left))
     return found, twins
-
-
-def in_parts(
-    x: Floats, k: int, parts: list[Ints], seeds: int, tick: Tick, workers: int | None
-) -> Ints:
-    """Return the groups that MDAV forms within each part, parts side by side."""
-
-    def work(part: Ints) -> Ints:
-        tick("forming groups", None)
-        return form_mdav_groups(
-            x[part], k, seeds, lambda _message, _share: tick("forming groups", None)
-        )
-
-    found = side_by_side(work, parts, min(len(parts), workers or os.cpu_count() or 1))
-    return number_through(len(x), parts, found)
-
-
-def doubling(
-    x: Floats,
-    k: int,
-    pairs: list[Ints],
-    labels: Ints,
-    seeds: int,
-    tick: Tick,
-    workers: int | None,
-) -> float:
-    """Return the factor, at least 1, by which SSE rises when a block is cut in two."""
-    apart = sum(within_of(x[pair], labels[pair]) for pair in pairs)
-    together = in_parts(x, k, pairs, seeds, tick, workers)
-    joined = sum(within_of(x[pair], together[pair]) for pair in pairs)
-    return max(apart / joined, 1.0) if joined > 0 else 1.0
 
 
 def within_of(x: Floats, labels: Ints) -> float:

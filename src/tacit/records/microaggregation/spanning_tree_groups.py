@@ -14,6 +14,7 @@ from tacit.numerics.kernels import Kernels
 from tacit.records.microaggregation.base import GroupingMethod
 from tacit.records.microaggregation.grouping.loss import Tick
 from tacit.records.microaggregation.grouping.mdav_groups import split_large
+from tacit.records.microaggregation.grouping.near import connected_parts
 from tacit.registry import register
 
 #: Neighbours looked up first for each record.
@@ -76,8 +77,8 @@ def join(points: Floats, tick: Tick) -> tuple[Ints, Floats]:
         ends, lengths = find_leaving_edges(points, tree, part, parts)
         edges, at = np.unique(np.vstack([edges, np.sort(ends, axis=1)]), axis=0, return_index=True)
         weights = np.concatenate([weights, lengths])[at]
-        graph = sparse.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
-        parts, part = scipy.sparse.csgraph.connected_components(graph, directed=False)
+        part = connected_parts(n, edges)
+        parts = int(part.max()) + 1
     return edges, weights
 
 

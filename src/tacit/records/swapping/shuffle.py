@@ -408,14 +408,13 @@ def hypercube(
         found = new_scores(scores, noise, aim)
         return found, rank_gap(scores, found)
 
-    found, _, rounds = refine_scores(target, attempt, tick)
-    return found, rounds
+    return refine_scores(target, attempt, tick)
 
 
 def refine_scores(
     target: Floats, attempt: Callable[[Floats], tuple[Floats, Floats]], tick: Tick
-) -> tuple[Floats, float, int]:
-    """Return the scores with the smallest gap, the largest entry of that gap, and the refinements made.
+) -> tuple[Floats, int]:
+    """Return the scores with the smallest gap, and the refinements made.
 
     ``attempt`` gives scores for correlations aimed at, and what their result falls short of. The gap is
     added to the aim; a step that does not lower its largest entry is halved.
@@ -426,33 +425,26 @@ def refine_scores(
     while rounds < REFINEMENTS and step > 0.1 and np.abs(gap).max() > SETTLED:
         rounds += 1
         tick("refining rank correlations", rounds / (REFINEMENTS + 1))
-        nearer = repair_correlations(np.clip(with_ones(aim + step * gap), -1.0, 1.0))[0]
+        nearer = np.clip(aim + step * gap, -1.0, 1.0)
+        np.fill_diagonal(nearer, 1.0)
+        nearer = repair_correlations(nearer)[0]
         found, left = attempt(nearer)
         if np.abs(left).max() < np.abs(gap).max():
             best, gap, aim = found, left, nearer
         else:
             step /= 2.0
-    return best, float(np.abs(gap).max()), rounds
+    return best, rounds
 
 
 def rank_gap(scores: Scores, found: Floats) -> Floats:
     """Return the rank correlations of the original less those after handing out values by new scores."""
-    order = [rank(column).order for column in found.T]
-    after = np.column_stack(
-        [
-            standard(restore_record_order(o, r.middle))
-            for o, r in zip(order, scores.rankings, strict=True)
-        ]
-    )
-    gap = scores.rank_correlations - cross(scores.rank_design(), after)
-    r = scores.design.width
-    gap[:r, :r] = 0.0
+    gap = -reassign_values(scores, found)[1]
     np.fill_diagonal(gap, 0.0)
     return gap
 
 
 def reassign_values(
-    scores: Scores, found: Floats, rng: np.random.Generator
+    scores: Scores, found: Floats, rng: np.random.Generator | None = None
 ) -> tuple[list[Ints], Floats]:
     """Return from whom each record gets its value in each column, and the change of rank correlations."""
     origin, after = [], []
@@ -478,10 +470,3 @@ def standard(x: Floats) -> Floats:
 def matrix(columns: list[Any], n: int) -> Floats:
     """Return columns side by side; n rows also when there are none."""
     return np.column_stack(columns) if columns else np.empty((n, 0))
-
-
-def with_ones(correlations: Floats) -> Floats:
-    """Return a matrix with ones on its diagonal."""
-    out = correlations.copy()
-    np.fill_diagonal(out, 1.0)
-    return out
