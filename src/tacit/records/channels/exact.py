@@ -28,7 +28,7 @@ import numpy as np
 
 from tacit.arrays import Floats, Ints
 from tacit.records.channels.cone import Cone, full_rays
-from tacit.records.channels.master import Master
+from tacit.records.channels.lp import Master
 from tacit.records.channels.pricing import price, price_milp
 from tacit.stats.ranks import rank_within
 from tacit.time_limits import is_past

@@ -85,16 +85,9 @@ class _Search:
 
 
 def price(cone: Cone, prices: Floats, *, deadline: float | None = None) -> Priced:
-    """Search for sets worth more than they cost; complete unless a deadline cuts it.
+    """Search for sets worth more than they cost; complete unless a deadline (``time.monotonic``) cuts it.
 
-    Parameters
-    ----------
-    cone
-        Rules and sizes.
-    prices
-        Value of a subject of each input channel, in units of size; at most 0 for safe channels.
-    deadline
-        Moment (``time.monotonic``) at which to stop.
+    Prices are in units of size, and at most 0 for safe channels.
     """
     search = _Search(cone, prices, deadline)
     start = np.flatnonzero(cone.risky & (prices > cone.m + cone.m.min()))

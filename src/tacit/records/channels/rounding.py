@@ -20,7 +20,7 @@ from tacit.arrays import Floats
 from tacit.records.channels.answer import Answer
 from tacit.records.channels.candidates import Column, Predicate, make_all_channel_set
 from tacit.records.channels.problem import Problem
-from tacit.records.channels.solve import solve
+from tacit.records.channels.solve import cost_of, solve
 
 #: Sets with fewer subjects than this many a member are given up, in one attempt after the other.
 FEW = (0.0, 5.0, 20.0, 100.0, 500.0)
@@ -160,13 +160,11 @@ def finish_rounding(answer: Answer, columns: Sequence[Column], x: sparse.csr_arr
     used = np.flatnonzero(np.asarray(amounts.sum(axis=0)).reshape(-1) > 0)
     kept = tuple(columns[w] for w in used.tolist())
     held = sparse.csr_array(amounts.tocsc()[:, used])
-    psi = np.array([problem.psi(c) for c in kept], dtype=np.float64)
-    cost = float(psi @ np.asarray(held.sum(axis=0)).reshape(-1)) if kept else 0.0
     return replace(
         answer,
         columns=kept,
         x=held,
-        cost=cost,
+        cost=cost_of(problem, kept, held),
         integer=True,
         proven=False,
         method=f"{answer.method}, rounded",
