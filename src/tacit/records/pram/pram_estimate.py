@@ -292,12 +292,10 @@ class TableEstimate:
         use = self.values >= 1.0
         return np.asarray(self.errors[use] / self.values[use])
 
-    def columns_of(self) -> dict[str, Any]:
-        """Return the labels and numbers of all cells."""
-        flat = np.arange(self.values.size)
-        labels = self.crossing.labels(flat)
+    @property
+    def numbers(self) -> dict[str, Floats]:
+        """Return the numbers of all cells."""
         return {
-            **{c: labels[c] for c in self.columns},
             "released": self.released.ravel(),
             "estimate": self.values.ravel(),
             "standard_error": self.errors.ravel(),
@@ -305,23 +303,13 @@ class TableEstimate:
 
     def frame(self) -> nw.DataFrame[Any]:
         """Return one row per cell, with its labels."""
-        return as_frame(self.columns_of())
+        labels = self.crossing.labels(np.arange(self.values.size))
+        return as_frame({**{c: labels[c] for c in self.columns}, **self.numbers})
 
     def long(self) -> pa.Table:
         """Return one row per cell, with its labels as one text."""
-        found = self.columns_of()
-        texts = [found[c].cast(pa.string()).to_pylist() for c in self.columns]
-        return pa.table(
-            {
-                "table": pa.array([" x ".join(self.columns)] * self.values.size, pa.string()),
-                "cell": pa.array(
-                    [" x ".join(map(str, t)) for t in zip(*texts, strict=True)], pa.string()
-                ),
-                "released": found["released"],
-                "estimate": found["estimate"],
-                "standard_error": found["standard_error"],
-            }
-        )
+        texts = self.crossing.texts(np.arange(self.values.size), self.columns)
+        return pa.table({**texts, **self.numbers})
 
 
 @dataclass(frozen=True)

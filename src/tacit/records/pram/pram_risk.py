@@ -194,15 +194,12 @@ def cells_frame(
     tables = []
     for columns, (table, risk, use) in found.items():
         flat = np.flatnonzero((risk.rare & use).ravel())
-        labels = table.labels(flat)
-        texts = [labels[c].cast(pa.string()).to_pylist() for c in columns]
+        texts = table.texts(flat, columns)
         tables.append(
             pa.table(
                 {
-                    "columns": pa.array([" x ".join(columns)] * len(flat), pa.string()),
-                    "combination": pa.array(
-                        [" x ".join(map(str, t)) for t in zip(*texts, strict=True)], pa.string()
-                    ),
+                    "columns": texts["table"],
+                    "combination": texts["cell"],
                     "count": risk.table.ravel()[flat],
                     "expected": risk.expected.ravel()[flat],
                     "risk": risk.risk.ravel()[flat],

@@ -279,6 +279,14 @@ class Crossing:
                 found[column] = pa.array(list(levels)).take(pa.array(at[axis]))
         return found
 
+    def texts(self, flat: Ints, columns: Sequence[str]) -> dict[str, pa.Array]:
+        """Return what is crossed, and the label of each cell as one text."""
+        labels = self.labels(flat)
+        parts = (labels[c].cast(pa.string()).to_pylist() for c in columns)
+        cells = [" x ".join(map(str, part)) for part in zip(*parts, strict=True)]
+        crossed = [" x ".join(columns)] * len(flat)
+        return {"table": pa.array(crossed, pa.string()), "cell": pa.array(cells, pa.string())}
+
 
 def cross_columns(
     data: Microdata,
