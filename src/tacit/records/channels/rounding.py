@@ -111,7 +111,10 @@ def find_cheapest_with_room(
     row = np.concatenate([np.array(c, dtype=np.int64) for c in columns])
     column = np.repeat(np.arange(len(columns)), [len(c) for c in columns])
     psi = np.array([problem.psi(c) for c in columns], dtype=np.float64)
-    values = rule_rows(problem)[:, row]
+    # The rules (7) and (9), the safe share, and at least one safe subject, a row each.
+    safe = problem.safe.astype(np.float64)
+    least = float(problem.min_safe_share) - safe
+    values = np.vstack([problem.rows.astype(np.float64), least, -safe])[:, row]
     n_rules, n_sets, n = len(values), len(columns), len(row)
     place = np.arange(n_rules)[:, None] * n_sets + column[None, :]
     inside = sparse.coo_array(
@@ -138,13 +141,6 @@ def find_cheapest_with_room(
     amounts = np.maximum(found.x[:n], 0.0) * problem.subjects
     x = sparse.csr_array((amounts, (row, column)), shape=(problem.n_channels, n_sets))
     return x, np.asarray(found.x[n:], dtype=np.float64)
-
-
-def rule_rows(problem: Problem) -> Floats:
-    """Return the rules (7) and (9), the safe share, and at least one safe subject, a row each."""
-    least = float(problem.min_safe_share)
-    safe = problem.safe.astype(np.float64)
-    return np.vstack([problem.rows.astype(np.float64), least - safe, -safe])
 
 
 def finish_rounding(answer: Answer, columns: Sequence[Column], x: sparse.csr_array) -> Answer:

@@ -196,7 +196,11 @@ def group(
         data.frame, keys, nw.len().cast(nw.Int64).alias(N), nw.col(ROW).min().alias(FIRST)
     )
     cells = grouped.collect("pyarrow").to_native().sort_by(FIRST)
-    refuse_missing(cells, related, na)
+    holes = [c for c in related if cells.column(c).null_count]
+    if holes and na == "refuse":
+        raise InputError(
+            f"related values are missing in {', '.join(map(repr, holes))}; na='category' makes missing a value of its own"
+        )
     which = value_numbers(data, cells, confidential, values)
     ids, n_channels = channel_numbers(cells, related)
     n = cells.column(N).to_numpy().astype(np.int64)
@@ -211,16 +215,6 @@ def group(
         grid.sum(axis=1),
         grid[:, 1:],
     )
-
-
-def refuse_missing(cells: pa.Table, related: Sequence[str], na: str) -> None:
-    """Refuse missing related values unless they are a category."""
-    holes = [c for c in related if cells.column(c).null_count]
-    if holes and na == "refuse":
-        listed = ", ".join(repr(c) for c in holes)
-        raise InputError(
-            f"related values are missing in {listed}; na='category' makes missing a value of its own"
-        )
 
 
 def channel_numbers(table: pa.Table, related: Sequence[str]) -> tuple[Ints, int]:

@@ -9,7 +9,7 @@ import scipy.sparse.csgraph
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from tacit.arrays import Flags, Floats, Ints
+from tacit.arrays import Floats, Ints
 from tacit.numerics.kernels import Kernels
 from tacit.records.microaggregation.base import GroupingMethod
 from tacit.records.microaggregation.grouping.loss import Tick
@@ -113,19 +113,13 @@ def shorten(best: Floats, ends: Ints, part: Ints, here: Ints, near: Ints, square
     whose, low, high, length = whose[order], low[order], high[order], length[order]
     first = np.flatnonzero(np.concatenate([[True], whose[1:] != whose[:-1]]) if len(whose) else [])
     at = whose[first]
-    better = is_edge_before(
-        length[first], low[first], high[first], best[at], ends[at, 0], ends[at, 1]
-    )
+    # An edge comes before another that is longer, or as long and of higher record numbers.
+    a, b = ends[at, 0], ends[at, 1]
+    lower = (low[first] < a) | ((low[first] == a) & (high[first] < b))
+    better = (length[first] < best[at]) | ((length[first] == best[at]) & lower)
     keep, at = first[better], at[better]
     best[at] = length[keep]
     ends[at] = np.column_stack([low[keep], high[keep]])
-
-
-def is_edge_before(length: Floats, low: Ints, high: Ints, best: Floats, a: Ints, b: Ints) -> Flags:
-    """Return where an edge comes before another: shorter, or of lower record numbers."""
-    same = length == best
-    found: Flags = (length < best) | (same & ((low < a) | ((low == a) & (high < b))))
-    return found
 
 
 # -- removing edges ----------------------------------------------------------------------------

@@ -265,14 +265,15 @@ def describe_groups(
     kept[~three] = (True, False, False)
     widths = np.sqrt(sides.max(axis=1))
     widths = widths[widths > 0]
-    bound = space.neighbour_bound() if least is None else least / 2.0
+    if least is None:
+        least = float(space.between(np.arange(space.n), space.near(1)[:, 0]).sum()) / 2.0
     found = TwoMicroaggregation(
         labels,
         edges=np.sort(ends[kept], axis=1),
         weight=float(weight.sum()),
         sse=float(sse.sum()),
         total=space.total(),
-        bound=min(bound, float(sse.sum())),
+        bound=min(least / 2.0, float(sse.sum())),
         proven=proven,
         lemma=lemma,
         outlying=float(widths.max() / np.median(widths)) if len(widths) else 1.0,

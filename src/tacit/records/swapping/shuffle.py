@@ -224,7 +224,9 @@ class Shuffle(Method):
                 Approximate,
                 stacklevel=5,
             )
-        share = compute_explained_share(target, len(columns))
+        r = len(target) - len(columns)
+        # The share of the variance of each column shuffled that the others explain.
+        share = np.diag(dot(target[r:, :r], solve(target[:r, :r], target[:r, r:])))
         told = [c for c, part in zip(columns, share, strict=True) if part > TELLING]
         if told:
             warnings.warn(
@@ -341,12 +343,6 @@ def repair_correlations(target: Floats) -> tuple[Floats, float]:
         return target, 0.0
     found = nearest_correlation(target)
     return found, float(np.abs(found - target).max())
-
-
-def compute_explained_share(target: Floats, q: int) -> Floats:
-    """Return the share of the variance of each of the last q columns that the others explain."""
-    r = len(target) - q
-    return np.asarray(np.diag(dot(target[r:, :r], solve(target[:r, :r], target[:r, r:]))))
 
 
 # -- drawing ---------------------------------------------------------------------------------------

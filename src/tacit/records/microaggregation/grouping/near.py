@@ -74,10 +74,6 @@ class Space:
             return float(((self.x - self.x.mean(axis=0)) ** 2).sum())
         return float(self.squared.sum()) / (2.0 * self.n)
 
-    def neighbour_bound(self) -> float:
-        """Return a quarter of the squared distances to nearest records: no groups have a smaller SSE."""
-        return float(self.between(np.arange(self.n), self.near(1)[:, 0]).sum()) / 4.0
-
     def points(self) -> tuple[Space, Ints, Ints]:
         """Return the distinct records, the distinct record of each record, and how many share it."""
         if self.euclidean:

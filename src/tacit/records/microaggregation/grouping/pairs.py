@@ -30,7 +30,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from tacit.arrays import Floats, Ints
@@ -107,7 +106,7 @@ def find_cheapest_pairing(
         tick("proving the optimum", None)
         chosen, beyond, below = master.whole(within, seconds, best=(chosen, beyond))
         bound = max(bound, below)
-    value = float(master.costs(chosen).sum())
+    value = float(costs(points, chosen, cost).sum())
     gap = max(0.0, beyond - bound) * master.unit
     return Partition(labels_of(chosen, point), value, max(0.0, value - gap))
 
@@ -183,14 +182,10 @@ class Master:
         """Return the room of each cut."""
         return np.array([self.room(points) for points in self.cuts])
 
-    def costs(self, groups: Ints) -> Floats:
-        """Return what groups cost."""
-        return costs(self.space, groups, self.cost)
-
     def beyond(self, groups: Ints) -> Floats:
         """Return what groups cost beyond the potentials of their points, in units."""
         own = np.where(groups < 0, 0.0, self.potential[groups]).sum(axis=1)
-        return (self.costs(groups) - own) / self.unit
+        return (costs(self.space, groups, self.cost) - own) / self.unit
 
     def prices(self, groups: Ints) -> Floats:
         """Return the costs that the solver sees; too low ones leave bounds valid."""
@@ -287,7 +282,9 @@ class Master:
         inside = np.zeros((self.n, len(self.cuts)), dtype=np.uint8)
         for j, points in enumerate(self.cuts):
             inside[list(points), j] = 1
-        start, which = lists(inside)
+        # Where each point's cuts begin, and the cuts one point after the other.
+        point, which = np.nonzero(inside)
+        start = np.searchsorted(point, np.arange(self.n + 1))
         y, z = self.duals[: self.n] + self.potential / self.unit, self.duals[self.n :]
 
         def run(room: int) -> tuple[int, Ints, Floats]:
@@ -403,13 +400,6 @@ def count_cut_members(groups: Ints, cuts: list[Points], n: int) -> sparse.csr_ar
     index = np.concatenate(rows)
     start = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
     return sparse.csr_array((np.ones(len(index)), index, start), shape=(len(cuts), len(groups)))
-
-
-def lists(inside: npt.NDArray[np.uint8]) -> tuple[Ints, Ints]:
-    """Return where each point's cuts begin, and the cuts one point after the other."""
-    point, cut = np.nonzero(inside)
-    start = np.searchsorted(point, np.arange(len(inside) + 1))
-    return start.astype(np.int64), cut.astype(np.int64)
 
 
 # -- pricing -----------------------------------------------------------------------------------
