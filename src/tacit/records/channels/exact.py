@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -43,40 +42,25 @@ _LONG = 120.0
 _EASES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Optimum:
-    """Where column generation ended: the master, its value and the bound, in units of size."""
-
-    master: Master
-    value: float
-    bound: float
-    prices: Floats
-    rounds: int
-
-    @property
-    def proven(self) -> bool:
-        """Whether value and bound meet."""
-        return self.bound >= self.value * (1 - 2 * _PROOF) - 1e-12
-
-
 def generate(
     cone: Cone, *, time_limit: float | None = None, tick: Progress | None = None
-) -> Optimum:
+) -> Generation:
     """Generate columns until no set improves, or the time is up.
 
     Without a limit, up to 400 input channels are solved to the end; more get two minutes.
     """
     if time_limit is None and len(cone.m) > _SMALL:
         time_limit = _LONG
-    run = _Run(cone, time_limit, tick)
+    run = Generation(cone, time_limit, tick)
     _pairs(cone, run.master)
     run.approach()
     run.prove()
-    return Optimum(run.master, run.value, min(run.bound, run.value), run.prices, run.rounds)
+    run.bound = min(run.bound, run.value)
+    return run
 
 
-class _Run:
-    """The state of one column generation."""
+class Generation:
+    """A column generation: the master, its value and the bound, in units of size, prices and rounds so far."""
 
     def __init__(self, cone: Cone, time_limit: float | None, tick: Progress | None) -> None:
         self.cone, self.tick = cone, tick
@@ -87,13 +71,21 @@ class _Run:
         self.value, self.bound, self.rounds = float("inf"), 0.0, 0
         self.prices: Floats = np.zeros(len(cone.m))
 
+    @property
+    def proven(self) -> bool:
+        """Whether value and bound meet."""
+        return self.bound >= self.value * (1 - 2 * _PROOF) - 1e-12
+
     def is_late(self, share: float = 1.0) -> bool:
+        """Return True when this share of the time is up."""
         return is_past(self.deadline(share))
 
     def deadline(self, share: float = 1.0) -> float | None:
+        """Return the moment at which this share of the time is up, if there is a limit."""
         return None if self.time_limit is None else self.begun + share * self.time_limit
 
     def tell(self, what: str) -> None:
+        """Count a round, and report it."""
         self.rounds += 1
         if self.tick is not None:
             done = self.bound / self.value if 0 < self.value < np.inf else 0.0

@@ -33,7 +33,7 @@ from tacit.records.channels.candidates import (
     require_cover,
 )
 from tacit.records.channels.cone import Cone, cone_of, full_rays
-from tacit.records.channels.exact import Optimum, Progress, generate
+from tacit.records.channels.exact import Generation, Progress, generate
 from tacit.records.channels.lp import Model, build, run, to_sparse
 from tacit.records.channels.problem import Problem
 
@@ -266,7 +266,7 @@ class Search:
         )
         return self.in_whole_subjects(answer, optimum) if self.integer else answer
 
-    def over_accepted_sets(self, optimum: Optimum) -> Answer:
+    def over_accepted_sets(self, optimum: Generation) -> Answer:
         """Answer over sets that the predicate accepts: all if few, else a rich sample and the full bound.
 
         A rejected small set may be acceptable with more members, so small sets no longer suffice.
@@ -286,7 +286,7 @@ class Search:
         met = answer.cost <= bound * (1 + 1e-9)
         return replace(answer, bound=bound, proven=answer.proven and (few or met))
 
-    def in_whole_subjects(self, linear: Answer, optimum: Optimum) -> Answer:
+    def in_whole_subjects(self, linear: Answer, optimum: Generation) -> Answer:
         """Return whole subjects near the linear optimum, with proof where all subsets can be examined."""
         problem, cone = self.problem, optimum.master.cone
         limit = 20.0 if self.time_limit is None else self.time_limit
@@ -436,7 +436,7 @@ def _cost(problem: Problem, model: Model, x: Floats) -> float:
     return float(int(psi[model.column] @ x.astype(np.int64)))
 
 
-def neighbourhood(problem: Problem, optimum: Optimum, most: int = 400) -> list[Column]:
+def neighbourhood(problem: Problem, optimum: Generation, most: int = 400) -> list[Column]:
     """Return the sets in use at the linear optimum, those nearest to use, and the set of all."""
     cone = optimum.master.cone
     columns = [make_all_channel_set(problem), *optimum.master.assignment()[0]]

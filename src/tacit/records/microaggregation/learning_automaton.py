@@ -214,20 +214,18 @@ def first_labels(
     tick: Tick,
 ) -> Ints:
     """Return the partition to begin with."""
+    if isinstance(start, str) and start == "mdav":
+        return mdav_start(x, k, tick)
     if isinstance(start, str):
-        return mdav_start(x, k, tick) if start == "mdav" else random_start(len(x), k, rng)
+        # Groups of k drawn at random; of a remainder, one record each joins as many groups as it takes.
+        labels = np.empty(len(x), dtype=np.int64)
+        labels[rng.permutation(len(x))] = np.arange(len(x)) % (len(x) // k)
+        return labels
     labels = np.unique(start, return_inverse=True)[1].astype(np.int64)
     if len(labels) != len(x) or group_sizes(labels).min() < k:
         raise InputError(
             f"learning_automaton: start must put every record into a group of at least {k}"
         )
-    return labels
-
-
-def random_start(n: int, k: int, rng: np.random.Generator) -> Ints:
-    """Return groups of k drawn at random; of a remainder, one record each joins as many groups as it takes."""
-    labels = np.empty(n, dtype=np.int64)
-    labels[rng.permutation(n)] = np.arange(n) % (n // k)
     return labels
 
 

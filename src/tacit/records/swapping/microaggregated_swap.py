@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ from tacit.errors import (
     WeakProtection,
 )
 from tacit.fields import ColumnName, ColumnNames, Secret
+from tacit.records.microaggregation.grouping.loss import parts_of
 from tacit.registry import register
 from tacit.spec import Method
 
@@ -102,7 +103,7 @@ class MicroaggregatedSwap(Method):
                 return data
             masked, filled = x.copy(), []
             draw = self.permutations(c, data, ids, block.complete, ctx)
-            for done, at in enumerate(members(ids)):
+            for done, at in enumerate(parts_of(ids)):
                 if done % 64 == 0:
                     ctx.tick("swapping within cells", None)
                 if len(at) > 1:
@@ -194,12 +195,6 @@ def check_permutations(given: Mapping[str, tuple[int, ...]], size: Mapping[str, 
                 f"microaggregated_swap: the permutation of cell {name!r} must hold each of the places of "
                 "its records, from 1, exactly once"
             )
-
-
-def members(ids: Ints) -> Iterator[Ints]:
-    """Yield the records of each cell, in record order."""
-    order = np.argsort(ids, kind="stable")
-    yield from np.split(order, np.flatnonzero(np.diff(ids[order])) + 1)
 
 
 def means_kept(x: Floats, masked: Floats, w: Floats, ids: Ints) -> None:

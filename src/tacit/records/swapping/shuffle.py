@@ -304,16 +304,17 @@ def scores_of(
     """
     rankings = tuple(rank(column, rng) for column in x.T)
     others = tuple(rank(column, stable=False) for column in given.T)
+    none = np.empty((len(x), 0))
     if normal:
         v = np.column_stack([standard(r.scores()) for r in rankings])
-        u = matrix([r.mean_scores() for r in others], len(x))
+        u = np.column_stack([none, *(r.mean_scores() for r in others)])
     else:
         v, u = np.column_stack([standard(column) for column in x.T]), given
     return Scores(
         Design.of(u, categories),
         v,
         rankings,
-        matrix([standard(r.mean_ranks()) for r in others], len(x)),
+        np.column_stack([none, *(standard(r.mean_ranks()) for r in others)]),
         tuple(r.kept >= FINE for r in others),
     )
 
@@ -401,16 +402,20 @@ def hypercube(
     noise = orthogonalise_noise(noise, scores.design, *((scores.v,) if exact else ()))
 
     def attempt(aim: Floats) -> tuple[Floats, Floats]:
+        """Return scores for correlations aimed at, and what the ranks of their result fall short of."""
         found = new_scores(scores, noise, aim)
-        return found, rank_gap(scores, found)
+        short = -reassign_values(scores, found)[1]
+        np.fill_diagonal(short, 0.0)
+        return found, short
 
-    return refine_scores(target, attempt, tick)
+    found, _, rounds = refine_scores(target, attempt, tick)
+    return found, rounds
 
 
 def refine_scores(
     target: Floats, attempt: Callable[[Floats], tuple[Floats, Floats]], tick: Tick
-) -> tuple[Floats, int]:
-    """Return the scores with the smallest gap, and the refinements made.
+) -> tuple[Floats, float, int]:
+    """Return the scores with the smallest gap, the largest entry of that gap, and the refinements made.
 
     ``attempt`` gives scores for correlations aimed at, and what their result falls short of. The gap is
     added to the aim; a step that does not lower its largest entry is halved.
@@ -421,22 +426,13 @@ def refine_scores(
     while rounds < REFINEMENTS and step > 0.1 and np.abs(gap).max() > SETTLED:
         rounds += 1
         tick("refining rank correlations", rounds / (REFINEMENTS + 1))
-        nearer = np.clip(aim + step * gap, -1.0, 1.0)
-        np.fill_diagonal(nearer, 1.0)
-        nearer = repair_correlations(nearer)[0]
+        nearer = repair_correlations(np.clip(with_ones(aim + step * gap), -1.0, 1.0))[0]
         found, left = attempt(nearer)
         if np.abs(left).max() < np.abs(gap).max():
             best, gap, aim = found, left, nearer
         else:
             step /= 2.0
-    return best, rounds
-
-
-def rank_gap(scores: Scores, found: Floats) -> Floats:
-    """Return the rank correlations of the original less those after handing out values by new scores."""
-    gap = -reassign_values(scores, found)[1]
-    np.fill_diagonal(gap, 0.0)
-    return gap
+    return best, float(np.abs(gap).max()), rounds
 
 
 def reassign_values(
@@ -463,6 +459,8 @@ def standard(x: Floats) -> Floats:
     return np.asarray(centered / np.sqrt((centered * centered).mean()))
 
 
-def matrix(columns: list[Any], n: int) -> Floats:
-    """Return columns side by side; n rows also when there are none."""
-    return np.column_stack(columns) if columns else np.empty((n, 0))
+def with_ones(correlations: Floats) -> Floats:
+    """Return a matrix with ones on its diagonal."""
+    out = correlations.copy()
+    np.fill_diagonal(out, 1.0)
+    return out

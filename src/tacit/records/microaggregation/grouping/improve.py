@@ -186,7 +186,7 @@ def queue_group(s: Groups, g: int) -> None:
 
 
 def relocate(s: Groups, record: int, g: int) -> None:
-    """Put a record into another group; sums are left to the caller."""
+    """Put a record into another group."""
     member, place, size = s.member, s.place, s.size
     old = s.label[record]
     last = size[old] - 1
@@ -202,28 +202,23 @@ def relocate(s: Groups, record: int, g: int) -> None:
         s.is_free[old] = True
         s.free[s.tops[FREE]] = old
         s.tops[FREE] += 1
+    add_up(s, old)
+    add_up(s, g)
 
 
 def shift(s: Groups, record: int, g: int) -> None:
-    """Put a record into another group, with sums, log and queue."""
-    old = s.label[record]
+    """Put a record into another group, and log where it came from."""
     s.log[s.tops[LOGGED], 0] = record
-    s.log[s.tops[LOGGED], 1] = old
+    s.log[s.tops[LOGGED], 1] = s.label[record]
     s.tops[LOGGED] += 1
     relocate(s, record, g)
-    add_up(s, old)
-    add_up(s, g)
 
 
 def undo_changes(s: Groups) -> None:
     """Take all logged changes back."""
     while s.tops[LOGGED] > 0:
         s.tops[LOGGED] -= 1
-        record, g = s.log[s.tops[LOGGED], 0], s.log[s.tops[LOGGED], 1]
-        old = s.label[record]
-        relocate(s, record, g)
-        add_up(s, old)
-        add_up(s, g)
+        relocate(s, s.log[s.tops[LOGGED], 0], s.log[s.tops[LOGGED], 1])
 
 
 def compute_share(x: Floats, sums: Floats, size: Ints, record: int, g: int, step: int) -> float:
