@@ -150,7 +150,7 @@ class Generation:
         return added
 
 
-def _pairs(cone: Cone, master: Master, each: int = 20) -> None:
+def _pairs(cone: Cone, master: Master) -> None:
     """Start from pairs: for each channel those that protect a risky one at the least cost."""
     risky = np.flatnonzero(cone.risky)
     sets = np.column_stack(
@@ -165,8 +165,7 @@ def _pairs(cone: Cone, master: Master, each: int = 20) -> None:
     usual = possible.max() if len(possible) else float(len(cone.m))
     master.penalise(3 * np.where(np.isfinite(price_of), price_of, usual)[risky])
     order = np.argsort(cost, kind="stable")
-    near = rank_within(sets[order, 0]) < each
-    near |= rank_within(sets[order, 1]) < each // 2
+    near = (rank_within(sets[order, 0]) < 20) | (rank_within(sets[order, 1]) < 10)
     chosen = order[near]
     members, at = np.sort(sets[chosen], axis=1), np.argsort(sets[chosen], axis=1, kind="stable")
     master.add(members, np.take_along_axis(rays[chosen], at, axis=1))
@@ -177,6 +176,8 @@ def _pairs(cone: Cone, master: Master, each: int = 20) -> None:
 
 _TOLERANCE = 1e-9
 _CHUNK = 1000
+#: Channels tried beside each set; and sets beside each channel, a quarter of that.
+_WIDTH = 20
 
 
 def improve(
@@ -184,19 +185,17 @@ def improve(
     prices: Floats,
     columns: dict[int, tuple[Ints, Floats]],
     *,
-    width: int = 20,
     each: int = 10,
 ) -> dict[int, tuple[Ints, Floats]]:
     """Return improving rays near the given ones, by number of members.
 
-    ``width`` channels are tried beside each set; of the improving rays, the best ``each`` for
-    every input channel are kept.
+    Of the improving rays, the best ``each`` for every input channel are kept.
     """
     tried: dict[int, list[Ints]] = {}
     for n, (sets, rays) in columns.items():
         for at in range(0, len(sets), _CHUNK):
             some = slice(at, at + _CHUNK)
-            line, partner = _partners(cone, prices, sets[some], rays[some], width)
+            line, partner = _partners(cone, prices, sets[some], rays[some])
             for new in _variants(sets[some][line], partner, grow=n <= cone.n_rules):
                 tried.setdefault(new.shape[1], []).append(new)
     found = {}
@@ -209,9 +208,7 @@ def improve(
     return found
 
 
-def _partners(
-    cone: Cone, prices: Floats, sets: Ints, rays: Floats, width: int
-) -> tuple[Ints, Ints]:
+def _partners(cone: Cone, prices: Floats, sets: Ints, rays: Floats) -> tuple[Ints, Ints]:
     """Pair each set with the channels worth most beside it, and each channel with its best sets.
 
     Worth is taken at the multipliers of the set's tight rules.
@@ -226,7 +223,7 @@ def _partners(
     score = (prices[None, :] - mu @ cone.G) / cost
     np.put_along_axis(score, sets.astype(np.int64), -np.inf, axis=1)
     chosen = np.zeros(score.shape, dtype=np.bool_)
-    for axis, best in ((1, width), (0, max(1, width // 4))):
+    for axis, best in ((1, _WIDTH), (0, _WIDTH // 4)):
         best = min(best, score.shape[axis])
         top = np.argsort(-score, axis=axis, kind="stable").take(range(best), axis=axis)
         np.put_along_axis(chosen, top, True, axis=axis)

@@ -60,9 +60,6 @@ class _Search:
         safe = cone.G.T[~cone.risky]
         self.pull = np.abs(safe).mean(axis=0) + 1e-6 if len(safe) else np.ones(cone.n_rules)
 
-    def is_late(self) -> bool:
-        return is_past(self.deadline)
-
     def test(self, sets: Ints) -> Flags:
         """Record the improving rays of the sets; return which sets improve."""
         where, rays = full_rays(self.cone, sets)
@@ -95,7 +92,7 @@ def price(cone: Cone, prices: Floats, *, deadline: float | None = None) -> Price
     block = max(1, min(16, 64_000 // max(1, len(cone.m))))
     for at in range(0, len(start), block):
         anchors = start[at : at + block]
-        if search.is_late():
+        if is_past(deadline):
             search.drop(prices[start[at:]] / cone.m[start[at:]] - 1)
             break
         _walk(search, anchors[:, None].astype(np.int32), prices[anchors] / cone.m[anchors] - 1)
@@ -127,7 +124,7 @@ def _children(search: _Search, sets: Ints, ratios: Floats, *, last: bool) -> tup
     grown = [np.empty((0, sets.shape[1] + 1), dtype=np.int32)]
     bounds = [np.empty(0)]
     for at in range(0, len(sets), size):
-        if search.is_late():
+        if is_past(search.deadline):
             search.drop(ratios[at:])
             break
         new, bound = _grow(search, sets[at : at + size], ratios[at : at + size], last=last)

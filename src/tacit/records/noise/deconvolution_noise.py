@@ -18,8 +18,6 @@ from tacit.errors import InputError
 from tacit.records.noise.stages import StageNoise
 from tacit.registry import register
 
-Spectrum = npt.NDArray[np.complex128]
-
 #: Iterations of the solver at most, and the relative change of the solution at which it stops.
 ROUNDS = 5000
 SETTLED = 1e-9
@@ -177,7 +175,7 @@ def solve(
     return f / f.sum()
 
 
-def convolve(spectrum: Spectrum, f: Floats, shape: tuple[int, ...]) -> Floats:
+def convolve(spectrum: npt.NDArray[np.complex128], f: Floats, shape: tuple[int, ...]) -> Floats:
     """Return the convolution with f of what has that spectrum."""
     return np.asarray(fft.irfftn(spectrum * fft.rfftn(f, shape), shape))
 

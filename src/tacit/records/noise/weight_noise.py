@@ -97,7 +97,12 @@ class WeightNoise(Method):
         assert name is not None
         if not len(data):
             return data
-        refuse_bad_weights(data, name)
+        w = nw.col(name).cast(nw.Float64)
+        bad = w.is_null() | (w < 0) | (w > np.finfo(np.float64).max)
+        if count_rows(data.frame.filter(bad)):
+            raise InputError(
+                f"weight_noise: the weights in {name!r} must be complete, finite and not negative"
+            )
         with_factors = self.draw_factors(data, ctx)
         index, _ = strata(data, self.by)
         scale = (
@@ -140,16 +145,6 @@ class WeightNoise(Method):
             old[told["classes"]] += told["old"]
             new[told["classes"]] += told["new"]
         return np.where(new > 0, old / np.where(new > 0, new, 1.0), 1.0)
-
-
-def refuse_bad_weights(data: Microdata, name: str) -> None:
-    """Refuse weights that are missing, infinite or negative."""
-    w = nw.col(name).cast(nw.Float64)
-    bad = w.is_null() | (w < 0) | (w > np.finfo(np.float64).max)
-    if count_rows(data.frame.filter(bad)):
-        raise InputError(
-            f"weight_noise: the weights in {name!r} must be complete, finite and not negative"
-        )
 
 
 def weigh_block(

@@ -227,7 +227,7 @@ class Pram(Method):
         stays = self.stay.values() if isinstance(self.stay, Mapping) else [self.stay]
         if not all(p is None or 0 < p <= 1 for p in stays):
             raise ValueError("stay must be greater than 0 and at most 1")
-        if self.stays_differ and self.matrix not in (*FAMILIES, "even", "optimal"):
+        if isinstance(self.stay, Mapping) and self.matrix not in (*FAMILIES, "even", "optimal"):
             raise ValueError(f"stay by category is for {', '.join(FAMILIES)}, even and optimal")
         if self.stay is not None and not (self.by_name and self.matrix in (*FAMILIES, *INVARIANT)):
             raise ValueError("a shorthand or a full matrix has its stay probabilities in itself")
@@ -248,11 +248,6 @@ class Pram(Method):
     def by_name(self) -> bool:
         """Return True when the matrix is given by a name or a shorthand."""
         return isinstance(self.matrix, str)
-
-    @property
-    def stays_differ(self) -> bool:
-        """Return True when stay is given by category."""
-        return isinstance(self.stay, Mapping)
 
     @property
     def is_invariant(self) -> bool:

@@ -89,22 +89,20 @@ class Partition:
         return self.value - self.bound <= PROVEN * self.value
 
 
-def find_cheapest_pairing(
-    space: Space, cost: Cost, tick: Tick, *, seconds: float = SECONDS
-) -> Partition:
+def find_cheapest_pairing(space: Space, cost: Cost, tick: Tick) -> Partition:
     """Return the cheapest partition into pairs and triples, and a bound on all of them.
 
-    ``seconds`` are those of each of the two integer programs. A cost ``pairs`` needs an even number of records.
+    A cost ``pairs`` needs an even number of records.
     """
     points, point, m = space.points()
     master = Master(points, m, cost, tick)
     bound = master.tighten()
     tick("whole groups", None)
-    chosen, beyond, _ = master.whole(master.groups, seconds)
+    chosen, beyond, _ = master.whole(master.groups)
     within = master.within(beyond - bound)
     if within is not None:
         tick("proving the optimum", None)
-        chosen, beyond, below = master.whole(within, seconds, best=(chosen, beyond))
+        chosen, beyond, below = master.whole(within, (chosen, beyond))
         bound = max(bound, below)
     value = float(costs(points, chosen, cost).sum())
     gap = max(0.0, beyond - bound) * master.unit
@@ -317,7 +315,7 @@ class Master:
         return False
 
     def whole(
-        self, groups: Ints, seconds: float, best: tuple[Ints, float] | None = None
+        self, groups: Ints, best: tuple[Ints, float] | None = None
     ) -> tuple[Ints, float, float]:
         """Return the cheapest partition into some of the groups, its cost, and a bound on it."""
         whole = np.ones(len(groups), dtype=np.bool_)
@@ -325,7 +323,7 @@ class Master:
             self.model(groups, 0.0, float(self.m.max()), integer=whole),
             options={"mip_abs_gap": 0.0, "random_seed": 0},
         )
-        solution = lp.solve(time_limit=seconds, gap=0.0, should_stop=self.is_cancelled)
+        solution = lp.solve(time_limit=SECONDS, gap=0.0, should_stop=self.is_cancelled)
         below = solution.bound
         if solution.state == "stopped":
             self.tick("whole groups", None)
