@@ -111,11 +111,9 @@ def deconvolve(
     padded[tuple(slice(int(r), int(r) + cells) for r in reach)] = b
     f = solve(a, padded, shape, size, tick)
     blurred = convolve(fft.rfftn(a, shape), f, shape)
-    offsets = np.stack(
-        np.meshgrid(*[np.arange(-r, r + 1) for r in reach], indexing="ij"), axis=-1
-    ).reshape(-1, len(reach))
+    offsets = np.indices(size).reshape(len(size), -1).T - reach
     misfit = 0.5 * float(np.abs(blurred - padded).sum())
-    return GridNoise(offsets.astype(np.int64), f.ravel(), step, misfit)
+    return GridNoise(offsets, f.ravel(), step, misfit)
 
 
 def compute_grid_shares(x: Floats, low: Floats, step: Floats, cells: int) -> Floats:

@@ -348,7 +348,7 @@ def match_records(
 
 def losses_frame(found: Sequence[TableLosses]) -> nw.DataFrame[Any]:
     """Return one row per table."""
-    table = pa.table(
+    return as_frame(
         {
             "table": pa.array([" x ".join(t.columns) for t in found], pa.string()),
             "cells": pa.array([t.cells for t in found], pa.int64()),
@@ -361,4 +361,3 @@ def losses_frame(found: Sequence[TableLosses]) -> nw.DataFrame[Any]:
             "largest_cv": pa.array([t.largest_cv for t in found], pa.float64()),
         }
     )
-    return as_frame(table)

@@ -134,15 +134,9 @@ def joint_codes(coded: Sequence[Coded], variable: Randomised) -> Codes:
 def combinations_of(coded: Sequence[Coded]) -> list[pa.Array]:
     """Return the values of each column in the combinations that occur, in their order."""
     known = np.logical_and.reduce([c.codes < c.null for c in coded])
-    sizes = [c.size for c in coded]
-    ids, bound = combine_codes([c.codes[known] for c in coded], sizes)
-    at: Sequence[Codes]
-    if bound <= DENSE:
-        at = np.unravel_index(np.flatnonzero(np.bincount(ids, minlength=bound)), sizes)
-    else:
-        first = np.unique(ids, return_index=True)[1]
-        at = [c.codes[known][first] for c in coded]
-    return [c.values.take(pa.array(i)) for c, i in zip(coded, at, strict=True)]
+    ids, _ = combine_codes([c.codes[known] for c in coded], [c.size for c in coded])
+    first = np.unique(ids, return_index=True)[1]
+    return [c.values.take(pa.array(c.codes[known][first])) for c in coded]
 
 
 def as_numpy(array: pa.Array | pa.ChunkedArray) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field
@@ -14,7 +13,7 @@ from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, weights_of
-from tacit.data.values import classes
+from tacit.data.values import as_frame, classes
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames, PositiveInt
 from tacit.records.swapping.microaggregated_swap import cell_ranges, name_cells
@@ -109,7 +108,7 @@ class SwapAudit(Measure):
                 "cells whose weighted mean changed": len(moved),
                 "cells with values outside their range": outside,
             },
-            frame=nw.from_native(frame, eager_only=True),
+            frame=as_frame(frame),
             explanation=(
                 "A value that did not move is disclosed to whoever finds its record; cells of few records "
                 "have little to exchange."
