@@ -18,7 +18,7 @@ from tacit.engine.base import ROW
 from tacit.engine.codes import dense_ids, encode
 from tacit.engine.names import aggregate
 from tacit.engine.relational import N
-from tacit.errors import ColumnNotFound, InputError
+from tacit.errors import InputError, require_columns
 from tacit.records.channels.problem import Problem
 
 if TYPE_CHECKING:
@@ -188,9 +188,7 @@ def group(
     na
         ``"refuse"`` missing related values, or let them be a ``"category"`` of their own.
     """
-    absent = [c for c in (*related, *confidential) if c not in data.columns]
-    if absent:
-        raise ColumnNotFound(absent, list(data.columns), "the data")
+    require_columns((*related, *confidential), data.columns, "the data")
     keys = list(dict.fromkeys([*related, *confidential]))
     grouped = aggregate(
         data.frame, keys, nw.len().cast(nw.Int64).alias(N), nw.col(ROW).min().alias(FIRST)

@@ -16,7 +16,7 @@ from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
 from tacit.data.values import as_frame, not_numeric, read_numeric_column
-from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError
+from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError, require_columns
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -137,13 +137,12 @@ class PramEstimate(Measure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> PramEstimateResult:
         variables = find_known_matrices(data, self.matrices, self.kind)
-        absent = [c for v in variables for c in v.columns if c not in data.columns]
         if not variables and not other.has_original:
             raise InputError(
                 "pram_estimate: no column of these data is known to be randomised. Give matrices=, the file published with the release."
             )
-        if absent:
-            raise ColumnNotFound(absent, list(data.columns), "the released data")
+        randomised = (c for v in variables for c in v.columns)
+        require_columns(randomised, data.columns, "the released data")
         tables = self.tables or tuple(v.columns for v in variables)
         found = []
         for i, columns in enumerate(tables):

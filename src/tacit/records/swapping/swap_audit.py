@@ -14,7 +14,7 @@ from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, weights_of
 from tacit.data.values import as_frame, classes
-from tacit.errors import ColumnNotFound, InputError
+from tacit.errors import InputError, require_columns
 from tacit.fields import ColumnName, ColumnNames, PositiveInt
 from tacit.records.swapping.microaggregated_swap import cell_ranges, name_cells
 from tacit.registry import register
@@ -62,9 +62,7 @@ class SwapAudit(Measure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> Result:
         original = other.original
-        absent = [c for c in (*self.columns, *self.by) if c not in original.columns]
-        if absent:
-            raise ColumnNotFound(absent, list(original.columns), "the original data")
+        require_columns((*self.columns, *self.by), original.columns, "the original data")
         both = pairs(original, data, self.columns, self.kind)
         if not len(both.old):
             raise InputError(f"{self.kind} needs records that are in original and release")
