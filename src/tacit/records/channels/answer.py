@@ -13,6 +13,7 @@ from scipy import sparse
 from tacit.arrays import Floats, Ints
 from tacit.records.channels.problem import Problem
 
+#: Comparisons of shares with thresholds allow for this much of rounding.
 TOLERANCE = 1e-9
 
 

@@ -235,9 +235,10 @@ class ChannelExpansion(Method):
         """
         table = self.table(data)
         problem = self.problem(table)
+        rules = [rule for rule in (self.order_rule(table), predicate) if rule is not None]
         options: dict[str, Any] = {
             "candidates": self.sets(len(table)),
-            "predicate": combine_rules(self.order_rule(table), predicate),
+            "predicate": (lambda members: all(rule(members) for rule in rules)) if rules else None,
             "need_safe": self.min_safe_share is None,
             "count": self.count,
             "max_size": self.max_size,
@@ -470,13 +471,6 @@ def is_unbroken(ranks: Ints) -> bool:
     """Return True when no place between two of the ranks is left out; -1 does not count."""
     places = np.unique(ranks[ranks >= 0])
     return len(places) == 0 or int(places[-1] - places[0]) == len(places) - 1
-
-
-def combine_rules(one: Predicate | None, two: Predicate | None) -> Predicate | None:
-    """Return the rule that two rules make, either of which may be none."""
-    if one is None or two is None:
-        return one or two
-    return lambda members: one(members) and two(members)
 
 
 # -- dealing -------------------------------------------------------------------------------------

@@ -72,7 +72,19 @@ class Mdav(GroupingMethod):
         worker = self.model_copy()
         worker._blocked = []
         result = super(Mdav, worker)._apply(data, ctx)
-        worker.note_optimality_gap(ctx)
+        if worker._blocked:
+            gap = max(found.gap for found in worker._blocked)
+            ctx.note(
+                blocks=sum(found.blocks for found in worker._blocked),
+                estimated_gap_percent=100.0 * gap,
+            )
+            if self.blocks == "auto":
+                warnings.warn(
+                    f"mdav: the file was split into blocks, which is estimated to raise the loss by {100 * gap:.1f} % "
+                    "above that of MDAV over all records. Leave out blocks for the exact method.",
+                    Approximate,
+                    stacklevel=3,
+                )
         return result
 
     def groups_strata_in_place(self, data: Microdata) -> bool:
@@ -87,23 +99,6 @@ class Mdav(GroupingMethod):
         if found.blocks > 1:
             self._blocked.append(found)
         return found.labels
-
-    def note_optimality_gap(self, ctx: Context) -> None:
-        """Note the largest gap of a stratum, and warn when blocks were not asked for by number."""
-        if not self._blocked:
-            return
-        gap = max(found.gap for found in self._blocked)
-        ctx.note(
-            blocks=sum(found.blocks for found in self._blocked),
-            estimated_gap_percent=100.0 * gap,
-        )
-        if self.blocks == "auto":
-            warnings.warn(
-                f"mdav: the file was split into blocks, which is estimated to raise the loss by {100 * gap:.1f} % "
-                "above that of MDAV over all records. Leave out blocks for the exact method.",
-                Approximate,
-                stacklevel=4,
-            )
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -13,7 +13,7 @@ from pydantic import Field
 from scipy import fft
 
 from tacit.arrays import Floats, Ints
-from tacit.context import Context
+from tacit.context import Context, Progress
 from tacit.errors import InputError
 from tacit.records.noise.stages import StageNoise
 from tacit.registry import register
@@ -84,9 +84,7 @@ class GridNoise:
         return (picked + rng.random(picked.shape) - 0.5) * self.step
 
 
-def deconvolve(
-    start: Floats, wanted: Floats, cells: int, tick: Callable[[str, float | None], None]
-) -> GridNoise:
+def deconvolve(start: Floats, wanted: Floats, cells: int, tick: Progress) -> GridNoise:
     """Return the noise E for which ``start`` + E is distributed like ``wanted``, as nearly as the grid allows.
 
     Noise is an offset by whole cells plus an even draw of the width of a cell, so that no lattice shows. Both
@@ -147,7 +145,7 @@ def solve(
     b: Floats,
     shape: tuple[int, ...],
     size: tuple[int, ...],
-    tick: Callable[[str, float | None], None],
+    tick: Progress,
 ) -> Floats:
     """Return f on the simplex that minimises the squared error of a * f = b (FISTA with restarts)."""
     spectrum = fft.rfftn(a, shape)

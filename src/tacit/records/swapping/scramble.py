@@ -114,14 +114,12 @@ def released_order(data: Microdata, ctx: Context) -> Microdata:
     }
     drawn = data if renumbered else scrambled_order(data, ctx)
     home = data.household
-    return drawn if home in (None, *replaced, *renumbered) else number_households(drawn, home)
-
-
-def number_households(data: Microdata, home: str) -> Microdata:
-    """Return the data with households numbered 1, 2, ... as they first occur; a missing one stays missing."""
-    known = data.frame.filter(~nw.col(home).is_null())
+    if home is None or home in replaced | renumbered:
+        return drawn
+    # Households are numbered 1, 2, ... as they first occur; a missing one stays missing.
+    known = drawn.frame.filter(~nw.col(home).is_null())
     firsts = aggregate(known.select(home, ROW), [home], nw.col(ROW).min().alias(FIRST))
     found = data.engine.to_arrow(firsts.select(home, FIRST)).sort_by(FIRST)
     number = pa.array(np.arange(1, found.num_rows + 1, dtype=np.int64))
     mapping = pa.table({"old": found.column(home), "new": number})
-    return drop_stale_descriptions(data.recode(home, mapping).materialise(), [home])
+    return drop_stale_descriptions(drawn.recode(home, mapping).materialise(), [home])

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.arrays import Flags, Floats, Ints
-from tacit.context import Context
+from tacit.context import Context, Progress
 from tacit.data.block import Block, Missing, format_columns, list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
 from tacit.data.values import target_faults
@@ -33,8 +33,6 @@ from tacit.stats.ranks import (
     sources,
     spearman_to_pearson,
 )
-
-Tick = Callable[[str, float | None], None]
 
 #: Columns of which ties leave less than this share of the variance of ranks are no normal variables cut
 #: fine, so that the sine formula does not hold for them.
@@ -389,7 +387,7 @@ def conditional(scores: Scores, target: Floats, rng: np.random.Generator, *, exa
 
 
 def hypercube(
-    scores: Scores, target: Floats, rng: np.random.Generator, tick: Tick, *, exact: bool
+    scores: Scores, target: Floats, rng: np.random.Generator, tick: Progress, *, exact: bool
 ) -> tuple[Floats, int]:
     """Return new scores from permuted normal scores, refined, and the number of refinements.
 
@@ -413,7 +411,7 @@ def hypercube(
 
 
 def refine_scores(
-    target: Floats, attempt: Callable[[Floats], tuple[Floats, Floats]], tick: Tick
+    target: Floats, attempt: Callable[[Floats], tuple[Floats, Floats]], tick: Progress
 ) -> tuple[Floats, float, int]:
     """Return the scores with the smallest gap, the largest entry of that gap, and the refinements made.
 
