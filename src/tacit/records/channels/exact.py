@@ -103,7 +103,7 @@ class Generation:
                 self.master.raise_penalties(2, least=1e-4)
             if self.master.n_columns > 12 * n:
                 self.master = self.master.prune_rays(prices, 4 * n)
-            found = improve(self.cone, prices, self.master.find_promising_rays(prices, n), each=2)
+            found = improve(self.cone, prices, self.master.find_promising_rays(prices, n))
             added = sum(self.master.add(*rays) for rays in found.values())
             self.tell(f"{added} rays near those in use")
             slow = abs(value - before) < 1e-3 * value and added < n
@@ -178,19 +178,14 @@ _TOLERANCE = 1e-9
 _CHUNK = 1000
 #: Channels tried beside each set; and sets beside each channel, a quarter of that.
 _WIDTH = 20
+#: Improving rays kept for every input channel.
+_BEST = 2
 
 
 def improve(
-    cone: Cone,
-    prices: Floats,
-    columns: dict[int, tuple[Ints, Floats]],
-    *,
-    each: int = 10,
+    cone: Cone, prices: Floats, columns: dict[int, tuple[Ints, Floats]]
 ) -> dict[int, tuple[Ints, Floats]]:
-    """Return improving rays near the given ones, by number of members.
-
-    Of the improving rays, the best ``each`` for every input channel are kept.
-    """
+    """Return improving rays near the given ones, by number of members: the best for every input channel."""
     tried: dict[int, list[Ints]] = {}
     for n, (sets, rays) in columns.items():
         for at in range(0, len(sets), _CHUNK):
@@ -200,9 +195,7 @@ def improve(
                 tried.setdefault(new.shape[1], []).append(new)
     found = {}
     for n, parts in tried.items():
-        kept = _improving(
-            cone, prices, keep_distinct_sets(np.concatenate(parts), len(cone.m)), each
-        )
+        kept = _improving(cone, prices, keep_distinct_sets(np.concatenate(parts), len(cone.m)))
         if len(kept[0]):
             found[n] = kept
     return found
@@ -250,7 +243,7 @@ def keep_distinct_sets(sets: Ints, n_channels: int) -> Ints:
     return sets[np.unique(sets @ powers, return_index=True)[1]]
 
 
-def _improving(cone: Cone, prices: Floats, sets: Ints, each: int) -> tuple[Ints, Floats]:
+def _improving(cone: Cone, prices: Floats, sets: Ints) -> tuple[Ints, Floats]:
     sets = sets[cone.risky[sets].any(axis=1)]
     where, rays = full_rays(cone, sets)
     members = sets[where]
@@ -259,5 +252,5 @@ def _improving(cone: Cone, prices: Floats, sets: Ints, each: int) -> tuple[Ints,
     good = good[np.argsort(-ratio[good], kind="stable")]
     kept = np.zeros(len(good), dtype=np.bool_)
     for i in range(sets.shape[1]):
-        kept |= rank_within(members[good, i]) < each
+        kept |= rank_within(members[good, i]) < _BEST
     return members[good[kept]], rays[good[kept]]
