@@ -162,8 +162,8 @@ def _grow(search: _Search, sets: Ints, ratios: Floats, *, last: bool) -> tuple[I
     if not len(sets):
         return np.empty((0, sets.shape[1] + 1), dtype=np.int32), np.empty(0)
     # The least cost of each set with each channel added.
-    cost = cone.m[sets].sum(axis=1)[:, None] + cone.m[None, :]
-    cost += cone.m[cone.label] * (cone.risky[sets].all(axis=1)[:, None] & cone.risky[None, :])
+    cost = cone.m[sets].sum(axis=1, keepdims=True) + cone.m
+    cost += cone.m[cone.label] * (cone.risky[sets].all(axis=1, keepdims=True) & cone.risky)
     height = np.where(valid, points @ search.pull, np.inf)
     if last:
         # A last member must cover every uncovered point by itself.
