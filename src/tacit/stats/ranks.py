@@ -98,7 +98,7 @@ def restore_record_order(order: Ints, values: npt.NDArray[Any]) -> npt.NDArray[A
     return out
 
 
-def rank_within(group: Ints) -> Ints:
+def rank_within(group: npt.NDArray[Any]) -> Ints:
     """Return the place 0, 1, ... of each entry among those of its group, in the order given."""
     order = np.argsort(group, kind="stable")
     ordered, place = group[order], np.arange(len(group))
