@@ -68,6 +68,14 @@ class ColumnNotFound(InputError):
         )
 
 
+def require_columns(wanted: Iterable[str], available: Iterable[str], where: str) -> None:
+    """Raise :class:`ColumnNotFound` for the columns that are wanted and not available."""
+    there = list(available)
+    absent = [name for name in wanted if name not in there]
+    if absent:
+        raise ColumnNotFound(absent, there, where)
+
+
 class RoleMissing(InputError):
     """A method needs a role (keys, sensitive, weight, ...) that was not declared."""
 

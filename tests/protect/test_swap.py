@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.engine.base import ROW
-from tacit.errors import Infeasible, InputError, InvalidParameter, RoleMissing, WeakProtection
+from tacit.errors import (
+    DisclosureRefused,
+    Infeasible,
+    InputError,
+    InvalidParameter,
+    RoleMissing,
+    WeakProtection,
+)
 from tacit.records.swapping.swap import SOURCE, TICKETS, derange, pair_up
 
 small = st.lists(st.integers(0, 4), max_size=25)
@@ -79,7 +86,7 @@ def test_swap_keeps_the_table_of_within_and_swapped(records, share, seed):
     )
     try:
         result = tacit.Swap(columns=("x",), share=share, within=("g",)).apply(data, seed=seed)
-    except WeakProtection:
+    except (WeakProtection, DisclosureRefused):  # few values, or none, changed place
         return
     assert Counter(zip(column(result, "g"), column(result, "x"), strict=True)) == Counter(records)
     assert column(result, "y") == list(range(len(records)))

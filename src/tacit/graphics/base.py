@@ -46,6 +46,7 @@ from tacit.stats.concentrated import (
     rho_of,
 )
 from tacit.stats.lattice import FINE, Lattice, choose
+from tacit.stats.ranks import rank_within
 
 if TYPE_CHECKING:
     from tacit.plot.chart import Chart
@@ -526,13 +527,7 @@ def explain(record: Mapping[str, Any]) -> str:
 def first_members(coded: Coded, most: int) -> Flags:
     """Return the records that count: the first of each household; those without one are units by themselves."""
     codes = np.asarray(coded.codes)
-    order = np.argsort(codes, kind="stable")
-    ordered = codes[order]
-    starts = np.flatnonzero(np.insert(np.diff(ordered) != 0, 0, True))
-    rank = np.arange(len(codes)) - np.repeat(starts, np.diff(np.append(starts, len(codes))))
-    keep = np.empty(len(codes), dtype=bool)
-    keep[order] = rank < most
-    return keep | (codes == coded.null)
+    return np.asarray((rank_within(codes) < most) | (codes == coded.null))
 
 
 def bounded_weights(data: Microdata, column: str, limit: float, kind: str) -> Floats:

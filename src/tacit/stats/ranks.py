@@ -98,6 +98,15 @@ def restore_record_order(order: Ints, values: npt.NDArray[Any]) -> npt.NDArray[A
     return out
 
 
+def rank_within(group: npt.NDArray[Any]) -> Ints:
+    """Return the place 0, 1, ... of each entry among those of its group, in the order given."""
+    order = np.argsort(group, kind="stable")
+    ordered, place = group[order], np.arange(len(group))
+    first = np.r_[True, ordered[1:] != ordered[:-1]][: len(group)]
+    start = np.maximum.accumulate(np.where(first, place, 0))
+    return np.asarray(restore_record_order(order, place - start))
+
+
 def normal_scores(n: int) -> Floats:
     """Return the n normal (van der Waerden type) scores Phi^-1((i - 1/2) / n), ascending."""
     return np.asarray(ndtri((np.arange(n) + 0.5) / n), dtype=np.float64)

@@ -13,6 +13,7 @@ from scipy import sparse
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.cells.dimension import Dimension
 from tacit.data.table import Contributors
+from tacit.stats.ranks import rank_within
 
 #: Entries of the sparse product that are held in memory at once.
 CHUNK = 10_000_000
@@ -66,7 +67,7 @@ def largest(entries: Entries, t: int) -> Entries:
         entries = entries.take(among_largest(entries.cell, np.abs(entries.value), t))
     order = np.lexsort((entries.who, -np.abs(entries.value), entries.cell))
     cell = entries.cell[order]
-    return entries.take(order[rank_in_runs(cell) < t])
+    return entries.take(order[rank_within(cell) < t])
 
 
 def among_largest(cell: Ints, size: Floats, t: int) -> Flags:
@@ -77,15 +78,6 @@ def among_largest(cell: Ints, size: Floats, t: int) -> Flags:
         bound = np.full(len(bound), -1.0)
         np.maximum.at(bound, cell[smaller], size[smaller])
     return np.asarray(size >= bound[cell])
-
-
-def rank_in_runs(ids: Ints) -> Ints:
-    """Return the rank of each row within its run of equal, sorted ids."""
-    n = len(ids)
-    if not n:
-        return np.zeros(0, dtype=np.int64)
-    starts = np.flatnonzero(np.r_[True, ids[1:] != ids[:-1]])
-    return np.arange(n) - np.repeat(starts, np.diff(np.r_[starts, n]))
 
 
 def merge_contributions(entries: Entries) -> Entries:
@@ -247,7 +239,7 @@ def as_contributors(
 ) -> Contributors:
     """Return sorted entries, at most t a cell, as arrays of cells x t."""
     shape = (len(count), t)
-    at = (entries.cell, rank_in_runs(entries.cell))
+    at = (entries.cell, rank_within(entries.cell))
 
     def filled(values: npt.NDArray[Any], nothing: float) -> npt.NDArray[Any]:
         out = np.full(shape, nothing, dtype=values.dtype)

@@ -29,10 +29,10 @@ from tacit.engine.names import aggregate
 from tacit.engine.relational import N, count_rows
 from tacit.errors import InputError, SdcError, SdcWarning
 from tacit.fields import ColumnName, HouseholdColumn, PositiveFloat, PositiveInt, Secret
-from tacit.records.swapping.swap import rank_in_group
 from tacit.registry import register
 from tacit.reveal import MOST, reveal
 from tacit.spec import Method
+from tacit.stats.ranks import rank_within
 from tacit.stats.systematic import PseudoStrata, Systematic, as_interval
 from tacit.treatment import OnHousehold
 
@@ -374,10 +374,7 @@ class Runs:
         begins = np.flatnonzero(counted)
         own = classes[begins]
         at = np.searchsorted(start.classes, own)
-        order = np.argsort(own, kind="stable")
-        rank = np.empty(len(own), dtype=np.int64)
-        rank[order] = rank_in_group(own[order])
-        numbers = start.before[at] + rank + 1
+        numbers = start.before[at] + rank_within(own) + 1
         run = np.cumsum(counted) - 1
         found = np.full(len(new), start.number, dtype=np.int64)
         inside = run >= 0

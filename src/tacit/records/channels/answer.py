@@ -13,6 +13,7 @@ from scipy import sparse
 from tacit.arrays import Floats, Ints
 from tacit.records.channels.problem import Problem
 
+#: Comparisons of shares with thresholds allow for this much of rounding.
 TOLERANCE = 1e-9
 
 
@@ -176,7 +177,9 @@ class Answer:
             "covered": self._covered(),
             "inclusive": self._inclusive(),
             "a_priori": all(self.problem.a_priori_safe(column) for column in self.columns),
-            "safe_subjects": self._safe_subjects(),
+            "safe_subjects": bool(
+                (self.safe_shares >= float(self.problem.min_safe_share) - TOLERANCE).all()
+            ),
             "cost": bool(
                 np.isclose(float(self.psi @ self.sizes), self.cost, rtol=TOLERANCE, atol=TOLERANCE)
             ),
@@ -218,10 +221,6 @@ class Answer:
         return all(
             int(r) in members[w] for r, w, v in zip(held.row, held.col, held.data, strict=True) if v
         )
-
-    def _safe_subjects(self) -> bool:
-        least = float(self.problem.min_safe_share)
-        return bool((self.safe_shares >= least - TOLERANCE).all())
 
 
 def from_assignment(

@@ -38,7 +38,8 @@ from tacit.arrays import Floats
 from tacit.data.values import as_frame
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.records.channels.study import TOLERANCE, StudyAnswer, shares_of
+from tacit.records.channels.answer import TOLERANCE
+from tacit.records.channels.study import StudyAnswer, shares_of
 from tacit.result import Summary
 from tacit.stats.margins import Margin, sweep_margins
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, field_validator, model_validator
 
-from tacit.arrays import Ints
+from tacit.arrays import Floats, Ints
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.hierarchy import ground_label
@@ -28,7 +28,7 @@ from tacit.errors import (
 )
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt, Probability
 from tacit.records.channels.answer import Answer
-from tacit.records.channels.candidates import ALL_LIMIT, make_all_channel_set
+from tacit.records.channels.candidates import ALL_LIMIT, Predicate, make_all_channel_set
 from tacit.records.channels.problem import Problem
 from tacit.records.channels.query import MODEL, assumptions, claim_parameters
 from tacit.records.channels.rounding import rounded
@@ -56,7 +56,6 @@ CLOSE = 0.02
 SEARCH_SECONDS = 10.0
 
 Source = Microdata | ChannelTable
-Predicate = Callable[[tuple[int, ...]], bool]
 
 
 @register
@@ -236,9 +235,10 @@ class ChannelExpansion(Method):
         """
         table = self.table(data)
         problem = self.problem(table)
+        rules = [rule for rule in (self.order_rule(table), predicate) if rule is not None]
         options: dict[str, Any] = {
             "candidates": self.sets(len(table)),
-            "predicate": combine_rules(self.order_rule(table), predicate),
+            "predicate": (lambda members: all(rule(members) for rule in rules)) if rules else None,
             "need_safe": self.min_safe_share is None,
             "count": self.count,
             "max_size": self.max_size,
@@ -298,11 +298,11 @@ class ChannelExpansion(Method):
                 stacklevel=4,
             )
         released, given = self.released(data, answer, ctx.rng)
-        realised = self.realised_excess(data, answer, given)
+        over = self.realised_excess(data, answer, given)
         ctx.note(
-            shares_dealt=realised.shares,
-            shares_above_limit=realised.above,
-            largest_excess=realised.largest,
+            shares_dealt=over.size,
+            shares_above_limit=int((over > 1e-12).sum()),
+            largest_excess=float(max(over.max(initial=0.0), 0.0)),
             input_channels=len(answer.table),
             risky_input_channels=len(answer.risky),
             output_channels=len(answer.sets),
@@ -355,7 +355,11 @@ class ChannelExpansion(Method):
         released = ChannelRelease(
             **{
                 **{name: getattr(result, name) for name in FIELDS},
-                "columns": drop_identifier_roles(result),
+                # Without the role of identifier: these names are released on purpose.
+                "columns": {
+                    name: replace(column, roles=column.roles - {"identifiers"})
+                    for name, column in result.columns.items()
+                },
                 "hierarchies": {
                     c: h
                     for c, h in result.hierarchies.items()
@@ -366,8 +370,8 @@ class ChannelExpansion(Method):
         )
         return released, given
 
-    def realised_excess(self, data: Microdata, answer: StudyAnswer, given: Ints) -> Excess:
-        """Compare the shares among the people as dealt with the limits; for the data holder alone."""
+    def realised_excess(self, data: Microdata, answer: StudyAnswer, given: Ints) -> Floats:
+        """Return how far shares among the people as dealt are above the limits; for the data holder alone."""
         records = data.to_arrow(list(self.secret_columns))
         values = answer.table.values
         which = value_numbers(data, records, self.secret_columns, values)
@@ -375,8 +379,7 @@ class ChannelExpansion(Method):
         np.add.at(counts, (given, which), 1)
         people = counts.sum(axis=1)
         shares = counts[people > 0, 1:] / people[people > 0, None]
-        over = shares - np.array([float(self.u[v]) for v in values])
-        return Excess(over.size, int((over > 1e-12).sum()), float(max(over.max(initial=0.0), 0.0)))
+        return np.asarray(shares - np.array([float(self.u[v]) for v in values]))
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
         assert isinstance(result, ChannelRelease)
@@ -396,15 +399,6 @@ class ChannelExpansion(Method):
             quasi_identifier="confidential columns",
             columns=tuple(self.withheld(data)),
         )
-
-
-@dataclass(frozen=True)
-class Excess:
-    """How many shares of risky values in output channels there are, and how far above their limits."""
-
-    shares: int
-    above: int
-    largest: float
 
 
 def limit_faults(u: Mapping[str, float], c: Mapping[str, float]) -> list[str]:
@@ -479,13 +473,6 @@ def is_unbroken(ranks: Ints) -> bool:
     return len(places) == 0 or int(places[-1] - places[0]) == len(places) - 1
 
 
-def combine_rules(one: Predicate | None, two: Predicate | None) -> Predicate | None:
-    """Return the rule that two rules make, either of which may be none."""
-    if one is None or two is None:
-        return one or two
-    return lambda members: one(members) and two(members)
-
-
 # -- dealing -------------------------------------------------------------------------------------
 
 
@@ -536,11 +523,3 @@ class ChannelRelease(Microdata):
 
 
 FIELDS = tuple(f.name for f in fields(Microdata))
-
-
-def drop_identifier_roles(data: Microdata) -> dict[str, Any]:
-    """Return the columns without the role of identifier: these names are released on purpose."""
-    return {
-        name: replace(column, roles=column.roles - {"identifiers"})
-        for name, column in data.columns.items()
-    }

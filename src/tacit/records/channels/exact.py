@@ -22,14 +22,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from tacit.arrays import Floats, Ints
 from tacit.records.channels.cone import Cone, full_rays
-from tacit.records.channels.master import Master
+from tacit.records.channels.lp import Master
 from tacit.records.channels.pricing import price, price_milp
+from tacit.stats.ranks import rank_within
 from tacit.time_limits import is_past
 
 Progress = Callable[[str, float], None]
@@ -42,40 +42,25 @@ _LONG = 120.0
 _EASES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Optimum:
-    """Where column generation ended: the master, its value and the bound, in units of size."""
-
-    master: Master
-    value: float
-    bound: float
-    prices: Floats
-    rounds: int
-
-    @property
-    def proven(self) -> bool:
-        """Whether value and bound meet."""
-        return self.bound >= self.value * (1 - 2 * _PROOF) - 1e-12
-
-
 def generate(
     cone: Cone, *, time_limit: float | None = None, tick: Progress | None = None
-) -> Optimum:
+) -> Generation:
     """Generate columns until no set improves, or the time is up.
 
     Without a limit, up to 400 input channels are solved to the end; more get two minutes.
     """
     if time_limit is None and len(cone.m) > _SMALL:
         time_limit = _LONG
-    run = _Run(cone, time_limit, tick)
+    run = Generation(cone, time_limit, tick)
     _pairs(cone, run.master)
     run.approach()
     run.prove()
-    return Optimum(run.master, run.value, min(run.bound, run.value), run.prices, run.rounds)
+    run.bound = min(run.bound, run.value)
+    return run
 
 
-class _Run:
-    """The state of one column generation."""
+class Generation:
+    """A column generation: the master, its value and the bound, in units of size, prices and rounds so far."""
 
     def __init__(self, cone: Cone, time_limit: float | None, tick: Progress | None) -> None:
         self.cone, self.tick = cone, tick
@@ -86,13 +71,21 @@ class _Run:
         self.value, self.bound, self.rounds = float("inf"), 0.0, 0
         self.prices: Floats = np.zeros(len(cone.m))
 
+    @property
+    def proven(self) -> bool:
+        """Whether value and bound meet."""
+        return self.bound >= self.value * (1 - 2 * _PROOF) - 1e-12
+
     def is_late(self, share: float = 1.0) -> bool:
+        """Return True when this share of the time is up."""
         return is_past(self.deadline(share))
 
     def deadline(self, share: float = 1.0) -> float | None:
+        """Return the moment at which this share of the time is up, if there is a limit."""
         return None if self.time_limit is None else self.begun + share * self.time_limit
 
     def tell(self, what: str) -> None:
+        """Count a round, and report it."""
         self.rounds += 1
         if self.tick is not None:
             done = self.bound / self.value if 0 < self.value < np.inf else 0.0
@@ -110,7 +103,7 @@ class _Run:
                 self.master.raise_penalties(2, least=1e-4)
             if self.master.n_columns > 12 * n:
                 self.master = self.master.prune_rays(prices, 4 * n)
-            found = improve(self.cone, prices, self.master.find_promising_rays(prices, n), each=2)
+            found = improve(self.cone, prices, self.master.find_promising_rays(prices, n))
             added = sum(self.master.add(*rays) for rays in found.values())
             self.tell(f"{added} rays near those in use")
             slow = abs(value - before) < 1e-3 * value and added < n
@@ -157,7 +150,7 @@ class _Run:
         return added
 
 
-def _pairs(cone: Cone, master: Master, each: int = 20) -> None:
+def _pairs(cone: Cone, master: Master) -> None:
     """Start from pairs: for each channel those that protect a risky one at the least cost."""
     risky = np.flatnonzero(cone.risky)
     sets = np.column_stack(
@@ -172,8 +165,7 @@ def _pairs(cone: Cone, master: Master, each: int = 20) -> None:
     usual = possible.max() if len(possible) else float(len(cone.m))
     master.penalise(3 * np.where(np.isfinite(price_of), price_of, usual)[risky])
     order = np.argsort(cost, kind="stable")
-    near = rank_within(sets[order, 0]) < each
-    near |= rank_within(sets[order, 1]) < each // 2
+    near = (rank_within(sets[order, 0]) < 20) | (rank_within(sets[order, 1]) < 10)
     chosen = order[near]
     members, at = np.sort(sets[chosen], axis=1), np.argsort(sets[chosen], axis=1, kind="stable")
     master.add(members, np.take_along_axis(rays[chosen], at, axis=1))
@@ -184,41 +176,32 @@ def _pairs(cone: Cone, master: Master, each: int = 20) -> None:
 
 _TOLERANCE = 1e-9
 _CHUNK = 1000
+#: Channels tried beside each set; and sets beside each channel, a quarter of that.
+_WIDTH = 20
+#: Improving rays kept for every input channel.
+_BEST = 2
 
 
 def improve(
-    cone: Cone,
-    prices: Floats,
-    columns: dict[int, tuple[Ints, Floats]],
-    *,
-    width: int = 20,
-    each: int = 10,
+    cone: Cone, prices: Floats, columns: dict[int, tuple[Ints, Floats]]
 ) -> dict[int, tuple[Ints, Floats]]:
-    """Return improving rays near the given ones, by number of members.
-
-    ``width`` channels are tried beside each set; of the improving rays, the best ``each`` for
-    every input channel are kept.
-    """
+    """Return improving rays near the given ones, by number of members: the best for every input channel."""
     tried: dict[int, list[Ints]] = {}
     for n, (sets, rays) in columns.items():
         for at in range(0, len(sets), _CHUNK):
             some = slice(at, at + _CHUNK)
-            line, partner = _partners(cone, prices, sets[some], rays[some], width)
+            line, partner = _partners(cone, prices, sets[some], rays[some])
             for new in _variants(sets[some][line], partner, grow=n <= cone.n_rules):
                 tried.setdefault(new.shape[1], []).append(new)
     found = {}
     for n, parts in tried.items():
-        kept = _improving(
-            cone, prices, keep_distinct_sets(np.concatenate(parts), len(cone.m)), each
-        )
+        kept = _improving(cone, prices, keep_distinct_sets(np.concatenate(parts), len(cone.m)))
         if len(kept[0]):
             found[n] = kept
     return found
 
 
-def _partners(
-    cone: Cone, prices: Floats, sets: Ints, rays: Floats, width: int
-) -> tuple[Ints, Ints]:
+def _partners(cone: Cone, prices: Floats, sets: Ints, rays: Floats) -> tuple[Ints, Ints]:
     """Pair each set with the channels worth most beside it, and each channel with its best sets.
 
     Worth is taken at the multipliers of the set's tight rules.
@@ -233,7 +216,7 @@ def _partners(
     score = (prices[None, :] - mu @ cone.G) / cost
     np.put_along_axis(score, sets.astype(np.int64), -np.inf, axis=1)
     chosen = np.zeros(score.shape, dtype=np.bool_)
-    for axis, best in ((1, width), (0, max(1, width // 4))):
+    for axis, best in ((1, _WIDTH), (0, _WIDTH // 4)):
         best = min(best, score.shape[axis])
         top = np.argsort(-score, axis=axis, kind="stable").take(range(best), axis=axis)
         np.put_along_axis(chosen, top, True, axis=axis)
@@ -260,7 +243,7 @@ def keep_distinct_sets(sets: Ints, n_channels: int) -> Ints:
     return sets[np.unique(sets @ powers, return_index=True)[1]]
 
 
-def _improving(cone: Cone, prices: Floats, sets: Ints, each: int) -> tuple[Ints, Floats]:
+def _improving(cone: Cone, prices: Floats, sets: Ints) -> tuple[Ints, Floats]:
     sets = sets[cone.risky[sets].any(axis=1)]
     where, rays = full_rays(cone, sets)
     members = sets[where]
@@ -269,16 +252,5 @@ def _improving(cone: Cone, prices: Floats, sets: Ints, each: int) -> tuple[Ints,
     good = good[np.argsort(-ratio[good], kind="stable")]
     kept = np.zeros(len(good), dtype=np.bool_)
     for i in range(sets.shape[1]):
-        kept |= rank_within(members[good, i]) < each
+        kept |= rank_within(members[good, i]) < _BEST
     return members[good[kept]], rays[good[kept]]
-
-
-def rank_within(group: Ints) -> Ints:
-    """Rank of each entry among those of its group, in the order given."""
-    order = np.argsort(group, kind="stable")
-    ordered = group[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    rank = np.empty(len(group), dtype=np.int64)
-    lengths = np.diff(np.concatenate([starts, [len(group)]]))
-    rank[order] = np.arange(len(group)) - np.repeat(starts, lengths)
-    return rank

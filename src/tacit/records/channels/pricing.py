@@ -60,9 +60,6 @@ class _Search:
         safe = cone.G.T[~cone.risky]
         self.pull = np.abs(safe).mean(axis=0) + 1e-6 if len(safe) else np.ones(cone.n_rules)
 
-    def is_late(self) -> bool:
-        return is_past(self.deadline)
-
     def test(self, sets: Ints) -> Flags:
         """Record the improving rays of the sets; return which sets improve."""
         where, rays = full_rays(self.cone, sets)
@@ -85,16 +82,9 @@ class _Search:
 
 
 def price(cone: Cone, prices: Floats, *, deadline: float | None = None) -> Priced:
-    """Search for sets worth more than they cost; complete unless a deadline cuts it.
+    """Search for sets worth more than they cost; complete unless a deadline (``time.monotonic``) cuts it.
 
-    Parameters
-    ----------
-    cone
-        Rules and sizes.
-    prices
-        Value of a subject of each input channel, in units of size; at most 0 for safe channels.
-    deadline
-        Moment (``time.monotonic``) at which to stop.
+    Prices are in units of size, and at most 0 for safe channels.
     """
     search = _Search(cone, prices, deadline)
     start = np.flatnonzero(cone.risky & (prices > cone.m + cone.m.min()))
@@ -102,7 +92,7 @@ def price(cone: Cone, prices: Floats, *, deadline: float | None = None) -> Price
     block = max(1, min(16, 64_000 // max(1, len(cone.m))))
     for at in range(0, len(start), block):
         anchors = start[at : at + block]
-        if search.is_late():
+        if is_past(deadline):
             search.drop(prices[start[at:]] / cone.m[start[at:]] - 1)
             break
         _walk(search, anchors[:, None].astype(np.int32), prices[anchors] / cone.m[anchors] - 1)
@@ -134,7 +124,7 @@ def _children(search: _Search, sets: Ints, ratios: Floats, *, last: bool) -> tup
     grown = [np.empty((0, sets.shape[1] + 1), dtype=np.int32)]
     bounds = [np.empty(0)]
     for at in range(0, len(sets), size):
-        if search.is_late():
+        if is_past(search.deadline):
             search.drop(ratios[at:])
             break
         new, bound = _grow(search, sets[at : at + size], ratios[at : at + size], last=last)
@@ -171,7 +161,9 @@ def _grow(search: _Search, sets: Ints, ratios: Floats, *, last: bool) -> tuple[I
     points, valid = points[usable], valid[usable]
     if not len(sets):
         return np.empty((0, sets.shape[1] + 1), dtype=np.int32), np.empty(0)
-    cost = _grown_costs(cone, sets)
+    # The least cost of each set with each channel added.
+    cost = cone.m[sets].sum(axis=1, keepdims=True) + cone.m
+    cost += cone.m[cone.label] * (cone.risky[sets].all(axis=1, keepdims=True) & cone.risky)
     height = np.where(valid, points @ search.pull, np.inf)
     if last:
         # A last member must cover every uncovered point by itself.
@@ -186,15 +178,6 @@ def _grow(search: _Search, sets: Ints, ratios: Floats, *, last: bool) -> tuple[I
     line, member = np.nonzero(reach > cost * (1 + _TOLERANCE))
     bound = np.minimum(reach[line, member] / cost[line, member] - 1, ratios[line])
     return np.column_stack([sets[line], member.astype(np.int32)]), bound
-
-
-def _grown_costs(cone: Cone, sets: Ints) -> Floats:
-    """Least cost of each set with each channel added."""
-    base = cone.m[sets].sum(axis=1)[:, None] + cone.m[None, :]
-    all_risky = np.asarray(cone.risky[sets].all(axis=1))
-    return np.asarray(
-        base + cone.m[cone.label] * (all_risky[:, None] & cone.risky[None, :]), dtype=np.float64
-    )
 
 
 def _find_uncovered_points(search: _Search, sets: Ints) -> tuple[Floats, Flags]:
@@ -271,24 +254,15 @@ def price_milp(cone: Cone, prices: Floats, *, deadline: float | None = None) -> 
         bounds=optimize.Bounds(0, 1),
         options={"time_limit": limit, "mip_rel_gap": 0.0},
     )
-    slack = _slack_of(result, cone)
+    # The worth of any set is bounded by its cost, from the least reduced cost proven.
+    least, slack = result.mip_dual_bound, float("inf")
+    if least is not None and np.isfinite(least):
+        slack = max(0.0, -float(least) - 1e-9) / float(np.sort(cone.m)[:2].sum())
     if result.status == 1:
         limit_reached()
     if result.x is None or result.fun > -1e-9:
         return Priced({}, {}, slack)
-    return _rays_on(cone, prices, np.flatnonzero(result.x[:n] > 0.5), slack)
-
-
-def _slack_of(result: optimize.OptimizeResult, cone: Cone) -> float:
-    """Bound the worth of any set by its cost, from the least reduced cost proven."""
-    least = result.mip_dual_bound
-    if least is None or not np.isfinite(least):
-        return float("inf")
-    return max(0.0, -float(least) - 1e-9) / float(np.sort(cone.m)[:2].sum())
-
-
-def _rays_on(cone: Cone, prices: Floats, members: Ints, slack: float) -> Priced:
-    sets, rays = {}, {}
+    members, sets, rays = np.flatnonzero(result.x[:n] > 0.5), {}, {}
     for size in range(2, min(len(members), cone.n_rules + 1) + 1):
         chosen = np.array(list(combinations(members.tolist(), size)), dtype=np.int64)
         where, found = full_rays(cone, chosen)

@@ -20,7 +20,7 @@ from tacit.arrays import Floats
 from tacit.records.channels.answer import Answer
 from tacit.records.channels.candidates import Column, Predicate, make_all_channel_set
 from tacit.records.channels.problem import Problem
-from tacit.records.channels.solve import solve
+from tacit.records.channels.solve import cost_of, solve
 
 #: Sets with fewer subjects than this many a member are given up, in one attempt after the other.
 FEW = (0.0, 5.0, 20.0, 100.0, 500.0)
@@ -111,7 +111,10 @@ def find_cheapest_with_room(
     row = np.concatenate([np.array(c, dtype=np.int64) for c in columns])
     column = np.repeat(np.arange(len(columns)), [len(c) for c in columns])
     psi = np.array([problem.psi(c) for c in columns], dtype=np.float64)
-    values = rule_rows(problem)[:, row]
+    # The rules (7) and (9), the safe share, and at least one safe subject, a row each.
+    safe = problem.safe.astype(np.float64)
+    least = float(problem.min_safe_share) - safe
+    values = np.vstack([problem.rows.astype(np.float64), least, -safe])[:, row]
     n_rules, n_sets, n = len(values), len(columns), len(row)
     place = np.arange(n_rules)[:, None] * n_sets + column[None, :]
     inside = sparse.coo_array(
@@ -140,13 +143,6 @@ def find_cheapest_with_room(
     return x, np.asarray(found.x[n:], dtype=np.float64)
 
 
-def rule_rows(problem: Problem) -> Floats:
-    """Return the rules (7) and (9), the safe share, and at least one safe subject, a row each."""
-    least = float(problem.min_safe_share)
-    safe = problem.safe.astype(np.float64)
-    return np.vstack([problem.rows.astype(np.float64), least - safe, -safe])
-
-
 def finish_rounding(answer: Answer, columns: Sequence[Column], x: sparse.csr_array) -> Answer:
     """Return the answer with x rounded, input channel by input channel, and its cost."""
     problem = answer.problem
@@ -160,13 +156,11 @@ def finish_rounding(answer: Answer, columns: Sequence[Column], x: sparse.csr_arr
     used = np.flatnonzero(np.asarray(amounts.sum(axis=0)).reshape(-1) > 0)
     kept = tuple(columns[w] for w in used.tolist())
     held = sparse.csr_array(amounts.tocsc()[:, used])
-    psi = np.array([problem.psi(c) for c in kept], dtype=np.float64)
-    cost = float(psi @ np.asarray(held.sum(axis=0)).reshape(-1)) if kept else 0.0
     return replace(
         answer,
         columns=kept,
         x=held,
-        cost=cost,
+        cost=cost_of(problem, kept, held),
         integer=True,
         proven=False,
         method=f"{answer.method}, rounded",

@@ -26,7 +26,7 @@ from scipy import sparse
 from tacit.arrays import Flags, Floats
 from tacit.data.values import as_frame
 from tacit.errors import InputError
-from tacit.records.channels.answer import Answer
+from tacit.records.channels.answer import TOLERANCE, Answer
 from tacit.records.channels.problem import Problem
 from tacit.records.channels.table import ChannelTable
 from tacit.result import Summary
@@ -35,10 +35,6 @@ if TYPE_CHECKING:
     from tacit.plot.chart import Chart
     from tacit.records.channels.belief_audit import AuditResult
     from tacit.records.channels.query import QueryResult
-
-
-#: Comparisons of shares with thresholds allow for this much of rounding.
-TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, repr=False)

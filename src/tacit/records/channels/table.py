@@ -18,7 +18,7 @@ from tacit.engine.base import ROW
 from tacit.engine.codes import dense_ids, encode
 from tacit.engine.names import aggregate
 from tacit.engine.relational import N
-from tacit.errors import ColumnNotFound, InputError
+from tacit.errors import InputError, require_columns
 from tacit.records.channels.problem import Problem
 
 if TYPE_CHECKING:
@@ -188,15 +188,17 @@ def group(
     na
         ``"refuse"`` missing related values, or let them be a ``"category"`` of their own.
     """
-    absent = [c for c in (*related, *confidential) if c not in data.columns]
-    if absent:
-        raise ColumnNotFound(absent, list(data.columns), "the data")
+    require_columns((*related, *confidential), data.columns, "the data")
     keys = list(dict.fromkeys([*related, *confidential]))
     grouped = aggregate(
         data.frame, keys, nw.len().cast(nw.Int64).alias(N), nw.col(ROW).min().alias(FIRST)
     )
     cells = grouped.collect("pyarrow").to_native().sort_by(FIRST)
-    refuse_missing(cells, related, na)
+    holes = [c for c in related if cells.column(c).null_count]
+    if holes and na == "refuse":
+        raise InputError(
+            f"related values are missing in {', '.join(map(repr, holes))}; na='category' makes missing a value of its own"
+        )
     which = value_numbers(data, cells, confidential, values)
     ids, n_channels = channel_numbers(cells, related)
     n = cells.column(N).to_numpy().astype(np.int64)
@@ -211,16 +213,6 @@ def group(
         grid.sum(axis=1),
         grid[:, 1:],
     )
-
-
-def refuse_missing(cells: pa.Table, related: Sequence[str], na: str) -> None:
-    """Refuse missing related values unless they are a category."""
-    holes = [c for c in related if cells.column(c).null_count]
-    if holes and na == "refuse":
-        listed = ", ".join(repr(c) for c in holes)
-        raise InputError(
-            f"related values are missing in {listed}; na='category' makes missing a value of its own"
-        )
 
 
 def channel_numbers(table: pa.Table, related: Sequence[str]) -> tuple[Ints, int]:

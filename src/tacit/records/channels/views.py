@@ -67,7 +67,9 @@ def recoding(answer: StudyAnswer) -> nw.DataFrame[Any]:
     the product of the numbers of values: for the first output channel of Figure 4, 3 x 2 x 3 x 2 = 36
     combinations where the output channel names 3.
     """
-    spans = [count_spanned_combinations(answer.table, w) for w in answer.sets]
+    texts = answer.table.texts
+    values = [zip(*(texts[r] for r in w), strict=True) for w in answer.sets]
+    spans = [math.prod(len(set(column)) for column in columns) for columns in values]
     return as_frame(
         {
             "channel": np.arange(1, len(answer.sets) + 1),
@@ -76,12 +78,6 @@ def recoding(answer: StudyAnswer) -> nw.DataFrame[Any]:
             "combinations spanned": spans,
         }
     )
-
-
-def count_spanned_combinations(table: ChannelTable, members: Sequence[int]) -> int:
-    """Return how many combinations the members' value sets span, column by column."""
-    rows = [table.texts[r] for r in members]
-    return math.prod(len(set(column)) for column in zip(*rows, strict=True))
 
 
 # -- pictures ------------------------------------------------------------------------------------

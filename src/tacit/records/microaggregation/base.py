@@ -116,10 +116,12 @@ class GroupingMethod(Method):
 
     def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
         """Return the labels of the groups of some records, standardised where asked for."""
+        return self.form_groups(x, self.k, rng=rng, tick=tick, **self.own_parameters())
+
+    def own_parameters(self) -> dict[str, Any]:
+        """Return the parameters that a subclass adds to those here."""
         added = type(self).model_fields.keys() - GroupingMethod.model_fields.keys()
-        return self.form_groups(
-            x, self.k, rng=rng, tick=tick, **{name: getattr(self, name) for name in added}
-        )
+        return {name: getattr(self, name) for name in added}
 
     def groups_of(
         self, units: Units, part: Ints, z: Floats, rng: np.random.Generator, tick: Tick
@@ -180,7 +182,12 @@ class GroupingMethod(Method):
 
             return mask_by_stratum(self, data, ctx)
         block = read_block(data, self.targets(data), self.kind, missing=self.missing)
-        blocks = single_columns(block) if self.each_column else [block]
+        blocks = [block]
+        if self.each_column:
+            blocks = [
+                Block((c,), (column,), block.values[:, [j]], column.known)
+                for j, (c, column) in enumerate(zip(block.columns, block.table, strict=True))
+            ]
         blocks = [b for b in blocks if b.complete.any()]
         if not blocks:
             return data
@@ -381,14 +388,6 @@ def shared_claim(k: int, together: Sequence[Sequence[str]], missing: Missing) ->
         tuple(c for some in together for c in some),
         tuple(assumptions),
     )
-
-
-def single_columns(block: Block) -> list[Block]:
-    """Return the columns of a block one by one, each with the records that have a value there."""
-    return [
-        Block((c,), (column,), block.values[:, [j]], column.known)
-        for j, (c, column) in enumerate(zip(block.columns, block.table, strict=True))
-    ]
 
 
 def one_per_household(

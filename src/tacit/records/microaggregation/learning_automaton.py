@@ -21,6 +21,7 @@ from tacit.records.microaggregation.grouping.mdav_groups import (
 )
 from tacit.records.microaggregation.grouping.tree import neighbours as nearest_of
 from tacit.registry import register
+from tacit.stats.ranks import rank_within
 
 Order = Literal["row", "distance", "random"]
 
@@ -70,17 +71,7 @@ class LearningAutomaton(GroupingMethod):
 
     def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
         """Return the labels of the groups of some records."""
-        return best_run(
-            x,
-            self.k,
-            rng=rng,
-            tick=tick,
-            memory=self.memory,
-            theta=self.theta,
-            restarts=self.restarts,
-            start=self.start,
-            neighbours=self.neighbours,
-        ).labels
+        return best_run(x, self.k, rng=rng, tick=tick, **self.own_parameters()).labels
 
 
 @dataclass(frozen=True)
@@ -223,20 +214,18 @@ def first_labels(
     tick: Tick,
 ) -> Ints:
     """Return the partition to begin with."""
+    if isinstance(start, str) and start == "mdav":
+        return mdav_start(x, k, tick)
     if isinstance(start, str):
-        return mdav_start(x, k, tick) if start == "mdav" else random_start(len(x), k, rng)
+        # Groups of k drawn at random; of a remainder, one record each joins as many groups as it takes.
+        labels = np.empty(len(x), dtype=np.int64)
+        labels[rng.permutation(len(x))] = np.arange(len(x)) % (len(x) // k)
+        return labels
     labels = np.unique(start, return_inverse=True)[1].astype(np.int64)
     if len(labels) != len(x) or group_sizes(labels).min() < k:
         raise InputError(
             f"learning_automaton: start must put every record into a group of at least {k}"
         )
-    return labels
-
-
-def random_start(n: int, k: int, rng: np.random.Generator) -> Ints:
-    """Return groups of k drawn at random; of a remainder, one record each joins as many groups as it takes."""
-    labels = np.empty(n, dtype=np.int64)
-    labels[rng.permutation(n)] = np.arange(n) % (n // k)
     return labels
 
 
@@ -357,7 +346,10 @@ def run(
     centred = x - x.mean(axis=0)
     sums = np.zeros((len(sizes), x.shape[1]))
     np.add.at(sums, labels, centred)
-    groups = Groups(centred, labels, members_of(labels, sizes), sizes, sums)
+    # The records of each group, ascending; -1 where a group has fewer than the largest.
+    member = np.full((len(sizes), int(sizes.max())), -1, dtype=np.int64)
+    member[labels, rank_within(labels)] = np.arange(len(labels))
+    groups = Groups(centred, labels, member, sizes, sums)
     state = np.full(len(x), memory, dtype=np.int64)
     active = np.ones(len(pairs.i), dtype=np.bool_)
     visit = KERNELS.pick(20.0 * len(active) * x.shape[1])["visit"]
@@ -377,15 +369,6 @@ def run(
         before = losses[-1]
     swaps = np.concatenate(made) if made else np.empty((0, 3), dtype=np.int64)
     return Omma(labels, start, tuple(losses), swaps, pairs.theta, len(active), int(active.sum()))
-
-
-def members_of(labels: Ints, sizes: Ints) -> Ints:
-    """Return the records of each group, ascending; -1 where a group has fewer than the largest."""
-    order = np.argsort(labels, kind="stable")
-    start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    member = np.full((len(sizes), int(sizes.max())), -1, dtype=np.int64)
-    member[labels[order], np.arange(len(labels)) - start[labels[order]]] = order
-    return member
 
 
 class Groups(NamedTuple):

@@ -72,7 +72,19 @@ class Mdav(GroupingMethod):
         worker = self.model_copy()
         worker._blocked = []
         result = super(Mdav, worker)._apply(data, ctx)
-        worker.note_optimality_gap(ctx)
+        if worker._blocked:
+            gap = max(found.gap for found in worker._blocked)
+            ctx.note(
+                blocks=sum(found.blocks for found in worker._blocked),
+                estimated_gap_percent=100.0 * gap,
+            )
+            if self.blocks == "auto":
+                warnings.warn(
+                    f"mdav: the file was split into blocks, which is estimated to raise the loss by {100 * gap:.1f} % "
+                    "above that of MDAV over all records. Leave out blocks for the exact method.",
+                    Approximate,
+                    stacklevel=3,
+                )
         return result
 
     def groups_strata_in_place(self, data: Microdata) -> bool:
@@ -87,23 +99,6 @@ class Mdav(GroupingMethod):
         if found.blocks > 1:
             self._blocked.append(found)
         return found.labels
-
-    def note_optimality_gap(self, ctx: Context) -> None:
-        """Note the largest gap of a stratum, and warn when blocks were not asked for by number."""
-        if not self._blocked:
-            return
-        gap = max(found.gap for found in self._blocked)
-        ctx.note(
-            blocks=sum(found.blocks for found in self._blocked),
-            estimated_gap_percent=100.0 * gap,
-        )
-        if self.blocks == "auto":
-            warnings.warn(
-                f"mdav: the file was split into blocks, which is estimated to raise the loss by {100 * gap:.1f} % "
-                "above that of MDAV over all records. Leave out blocks for the exact method.",
-                Approximate,
-                stacklevel=4,
-            )
 
 
 @dataclass(frozen=True)
@@ -141,11 +136,27 @@ def blocked_mdav(
     rest = np.flatnonzero(labels < 0)
     inner = x[rest]
     parts, twins = kd_blocks(inner, blocks)
-    inner_labels = in_parts(inner, k, parts, seeds, tick, workers)
+
+    def keep_on(_message: str = "", _share: float | None = None) -> None:
+        tick("forming groups", None)
+
+    def group_one(part: Ints) -> Ints:
+        keep_on()
+        return form_mdav_groups(inner[part], k, seeds, keep_on)
+
+    def group_each(parts: list[Ints]) -> Ints:
+        found = side_by_side(group_one, parts, min(len(parts), workers or os.cpu_count() or 1))
+        return number_through(len(inner), parts, found)
+
+    inner_labels = group_each(parts)
     labels[rest] = inner_labels + labels.max() + 1
     sample = [twins[i] for i in np.unique(np.linspace(0, len(twins) - 1, SAMPLED).astype(int))]
     pairs = [np.sort(np.concatenate(parts[i : i + 2])) for i in sample]
-    ratio = doubling(inner, k, pairs, inner_labels, seeds, tick, workers)
+    together = group_each(pairs)
+    apart = sum(within_of(inner[pair], inner_labels[pair]) for pair in pairs)
+    joined = sum(within_of(inner[pair], together[pair]) for pair in pairs)
+    # The factor, at least 1, by which SSE rises when a block is cut in two.
+    ratio = max(apart / joined, 1.0) if joined > 0 else 1.0
     within, total = within_of(inner, inner_labels), within_of(x, labels)
     exact = total - within + within / power(ratio, log2(blocks))
     return Blocked(labels, blocks, float(total / exact - 1.0) if exact > 0 else 0.0)
@@ -179,37 +190,6 @@ def kd_blocks(x: Floats, blocks: int) -> tuple[list[Ints], list[int]]:
         waiting.append((np.sort(order[cut:]), n_blocks - left))
         waiting.append((np.sort(order[:cut]), left))
     return found, twins
-
-
-def in_parts(
-    x: Floats, k: int, parts: list[Ints], seeds: int, tick: Tick, workers: int | None
-) -> Ints:
-    """Return the groups that MDAV forms within each part, parts side by side."""
-
-    def work(part: Ints) -> Ints:
-        tick("forming groups", None)
-        return form_mdav_groups(
-            x[part], k, seeds, lambda _message, _share: tick("forming groups", None)
-        )
-
-    found = side_by_side(work, parts, min(len(parts), workers or os.cpu_count() or 1))
-    return number_through(len(x), parts, found)
-
-
-def doubling(
-    x: Floats,
-    k: int,
-    pairs: list[Ints],
-    labels: Ints,
-    seeds: int,
-    tick: Tick,
-    workers: int | None,
-) -> float:
-    """Return the factor, at least 1, by which SSE rises when a block is cut in two."""
-    apart = sum(within_of(x[pair], labels[pair]) for pair in pairs)
-    together = in_parts(x, k, pairs, seeds, tick, workers)
-    joined = sum(within_of(x[pair], together[pair]) for pair in pairs)
-    return max(apart / joined, 1.0) if joined > 0 else 1.0
 
 
 def within_of(x: Floats, labels: Ints) -> float:

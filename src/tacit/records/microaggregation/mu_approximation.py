@@ -132,9 +132,7 @@ def split_forest(target: Any, k: int, largest: int) -> Any:
         np.empty(room, dtype=np.int64),
         np.zeros(room, dtype=np.int64),
     )
-    record, part, head, follow, to, order, below = (
-        s.record, s.part, s.head, s.follow, s.to, s.order, s.below,
-    )  # fmt: skip
+    record, part, head, follow, to, below = s.record, s.part, s.head, s.follow, s.to, s.below
     record[:n] = np.arange(n)
     m = 0
     for v in range(n):
@@ -149,19 +147,7 @@ def split_forest(target: Any, k: int, largest: int) -> Any:
         if part[v] >= 0:
             continue
         # All slots of the tree become one part.
-        part[v] = groups
-        order[0] = v
-        count = 1
-        i = 0
-        while i < count:
-            e = head[order[i]]
-            while e >= 0:
-                if part[to[e]] < 0:
-                    part[to[e]] = groups
-                    order[count] = to[e]
-                    count += 1
-                e = follow[e]
-            i += 1
+        recolour_part(s, v, -1, groups)
         groups += 1
         stack[waiting] = v
         waiting += 1
@@ -170,7 +156,7 @@ def split_forest(target: Any, k: int, largest: int) -> Any:
             u = stack[waiting]
             while True:
                 mine = part[u]
-                count = weigh_slots(s, u)
+                weigh_slots(s, u)
                 total = below[u]
                 if total <= largest:
                     break
@@ -187,7 +173,7 @@ def split_forest(target: Any, k: int, largest: int) -> Any:
                     if outside >= k or (outside == k - 1 and record[heavy] >= 0):
                         break
                     u = heavy
-                    count = weigh_slots(s, u)
+                    weigh_slots(s, u)
                 real = record[u] >= 0
                 if below[heavy] >= k and outside >= k:
                     recolour_part(s, heavy, u, groups)
@@ -254,8 +240,8 @@ def link_slots(s: Slots, m: int, a: int, b: int) -> int:
     return m + 2
 
 
-def weigh_slots(s: Slots, u: int) -> int:
-    """Count the records at and below each slot of a part seen from u; return the number of slots."""
+def weigh_slots(s: Slots, u: int) -> None:
+    """Count the records at and below each slot of a part seen from u."""
     part, order, above, below = s.part, s.order, s.above, s.below
     order[0] = u
     above[u] = -1
@@ -275,11 +261,10 @@ def weigh_slots(s: Slots, u: int) -> int:
         i += 1
     for i in range(count - 1, 0, -1):
         below[above[order[i]]] += below[order[i]]
-    return count
 
 
-def recolour_part(s: Slots, v: int, stop: int, new: int) -> int:
-    """Give the slots of a part that are on v's side of another slot to a new part; return how many."""
+def recolour_part(s: Slots, v: int, stop: int, new: int) -> None:
+    """Give the slots of a part that are on v's side of another slot (-1: all of them) to a new part."""
     part, order = s.part, s.order
     old = part[v]
     order[0] = v
@@ -296,7 +281,6 @@ def recolour_part(s: Slots, v: int, stop: int, new: int) -> int:
                 count += 1
             e = s.follow[e]
         i += 1
-    return count
 
 
 KERNELS = Kernels(

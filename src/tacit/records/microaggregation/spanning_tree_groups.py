@@ -9,11 +9,12 @@ import scipy.sparse.csgraph
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from tacit.arrays import Flags, Floats, Ints
+from tacit.arrays import Floats, Ints
 from tacit.numerics.kernels import Kernels
 from tacit.records.microaggregation.base import GroupingMethod
 from tacit.records.microaggregation.grouping.loss import Tick
 from tacit.records.microaggregation.grouping.mdav_groups import split_large
+from tacit.records.microaggregation.grouping.near import connected_parts
 from tacit.registry import register
 
 #: Neighbours looked up first for each record.
@@ -76,8 +77,8 @@ def join(points: Floats, tick: Tick) -> tuple[Ints, Floats]:
         ends, lengths = find_leaving_edges(points, tree, part, parts)
         edges, at = np.unique(np.vstack([edges, np.sort(ends, axis=1)]), axis=0, return_index=True)
         weights = np.concatenate([weights, lengths])[at]
-        graph = sparse.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
-        parts, part = scipy.sparse.csgraph.connected_components(graph, directed=False)
+        part = connected_parts(n, edges)
+        parts = int(part.max()) + 1
     return edges, weights
 
 
@@ -112,19 +113,13 @@ def shorten(best: Floats, ends: Ints, part: Ints, here: Ints, near: Ints, square
     whose, low, high, length = whose[order], low[order], high[order], length[order]
     first = np.flatnonzero(np.concatenate([[True], whose[1:] != whose[:-1]]) if len(whose) else [])
     at = whose[first]
-    better = is_edge_before(
-        length[first], low[first], high[first], best[at], ends[at, 0], ends[at, 1]
-    )
+    # An edge comes before another that is longer, or as long and of higher record numbers.
+    a, b = ends[at, 0], ends[at, 1]
+    lower = (low[first] < a) | ((low[first] == a) & (high[first] < b))
+    better = (length[first] < best[at]) | ((length[first] == best[at]) & lower)
     keep, at = first[better], at[better]
     best[at] = length[keep]
     ends[at] = np.column_stack([low[keep], high[keep]])
-
-
-def is_edge_before(length: Floats, low: Ints, high: Ints, best: Floats, a: Ints, b: Ints) -> Flags:
-    """Return where an edge comes before another: shorter, or of lower record numbers."""
-    same = length == best
-    found: Flags = (length < best) | (same & ((low < a) | ((low == a) & (high < b))))
-    return found
 
 
 # -- removing edges ----------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import scipy.sparse.csgraph
 from pydantic import Field, field_validator
 from scipy import sparse
 
@@ -35,7 +34,7 @@ from tacit.errors import (
 from tacit.fields import PositiveInt
 from tacit.records.microaggregation.base import GroupingMethod
 from tacit.records.microaggregation.grouping.loss import Tick, group_sizes
-from tacit.records.microaggregation.grouping.near import Space
+from tacit.records.microaggregation.grouping.near import Space, connected_parts
 from tacit.records.microaggregation.grouping.pairs import find_cheapest_pairing
 from tacit.registry import register
 from tacit.solve import Highs, LinearModel
@@ -194,7 +193,7 @@ def two_microaggregation(
         raise InputError("give neighbours or fixed_size_2, not both")
     if neighbours is not None:
         factor = minimum_factor(space.n, *near_edges(space, neighbours))
-        return describe_groups(space, parts(space.n, factor.edges))
+        return describe_groups(space, connected_parts(space.n, factor.edges))
     cost: Literal["factor", "pairs"] = "factor" if fixed_size_2 is None else "pairs"
     if space.n > WHOLE:
         if not space.euclidean:
@@ -266,14 +265,15 @@ def describe_groups(
     kept[~three] = (True, False, False)
     widths = np.sqrt(sides.max(axis=1))
     widths = widths[widths > 0]
-    bound = space.neighbour_bound() if least is None else least / 2.0
+    if least is None:
+        least = float(space.between(np.arange(space.n), space.near(1)[:, 0]).sum()) / 2.0
     found = TwoMicroaggregation(
         labels,
         edges=np.sort(ends[kept], axis=1),
         weight=float(weight.sum()),
         sse=float(sse.sum()),
         total=space.total(),
-        bound=min(bound, float(sse.sum())),
+        bound=min(least / 2.0, float(sse.sum())),
         proven=proven,
         lemma=lemma,
         outlying=float(widths.max() / np.median(widths)) if len(widths) else 1.0,
@@ -413,9 +413,3 @@ def near_edges(space: Space, count: int) -> tuple[Ints, Floats]:
     here = np.repeat(np.arange(space.n), near.shape[1])
     edges = np.unique(np.sort(np.column_stack([here, near.ravel()]), axis=1), axis=0)
     return edges, space.between(edges[:, 0], edges[:, 1])
-
-
-def parts(n: int, edges: Ints) -> Ints:
-    """Return the connected components of a set of edges."""
-    graph = sparse.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
-    return scipy.sparse.csgraph.connected_components(graph, directed=False)[1].astype(np.int64)

@@ -57,17 +57,12 @@ class VMdav(GroupingMethod):
         # Scanning compares each group with all free records.
         pays = KERNELS.pays(SCAN * len(x) ** 2 * x.shape[1])
         grow = grow_groups_by_tree if pays else form_variable_groups
-        return with_rest(x, grow(x, self.k, self.gamma, seeds, tick))
-
-
-def with_rest(x: Floats, labels: Ints) -> Ints:
-    """Return the labels after records without a group (-1) joined the one with the nearest mean."""
-    rest = np.flatnonzero(labels < 0)
-    done = labels >= 0
-    means = group_means(x[done], labels[done]).T
-    for record in rest:
-        labels[record] = compute_squared_distances(means, x[record]).argmin()
-    return labels
+        labels = grow(x, self.k, self.gamma, seeds, tick)
+        done = labels >= 0
+        means = group_means(x[done], labels[done]).T
+        for record in np.flatnonzero(~done):
+            labels[record] = compute_squared_distances(means, x[record]).argmin()
+        return labels
 
 
 # -- scanning arrays --------------------------------------------------------------------------------

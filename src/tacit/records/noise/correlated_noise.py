@@ -18,7 +18,7 @@ from tacit.data.values import Numbers, as_numbers
 from tacit.errors import InputError, WeakProtection
 from tacit.fields import ColumnName, ColumnNames, KeepWhole, Secret
 from tacit.numerics.algebra import dot, eigvalsh
-from tacit.numerics.elementary import ndtr, sin
+from tacit.numerics.elementary import ndtr
 from tacit.records.noise.outlier_to_median import nearest_whole
 from tacit.registry import register
 from tacit.spec import Method
@@ -29,6 +29,7 @@ from tacit.stats.moments import (
     factor,
     weighted_covariance,
 )
+from tacit.stats.ranks import spearman_to_pearson
 
 Distribution = Literal["normal", "uniform", "laplace"]
 Bounds = tuple[float | None, float | None]
@@ -239,7 +240,7 @@ def copula_correlation(covariance: Floats, sds: Floats) -> Floats:
     Normal scores with correlation 2 sin(pi rho / 6) give uniforms with correlation rho (Pearson 1907).
     """
     scale = np.where(sds > 0, sds, 1.0)
-    normal = 2.0 * sin(np.pi / 6.0 * np.clip(covariance / np.outer(scale, scale), -1.0, 1.0))
+    normal = spearman_to_pearson(np.clip(covariance / np.outer(scale, scale), -1.0, 1.0))
     np.fill_diagonal(normal, 1.0)
     if eigvalsh(normal)[0] < -TOLERANCE:
         raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -13,12 +13,10 @@ from pydantic import Field
 from scipy import fft
 
 from tacit.arrays import Floats, Ints
-from tacit.context import Context
+from tacit.context import Context, Progress
 from tacit.errors import InputError
 from tacit.records.noise.stages import StageNoise
 from tacit.registry import register
-
-Spectrum = npt.NDArray[np.complex128]
 
 #: Iterations of the solver at most, and the relative change of the solution at which it stops.
 ROUNDS = 5000
@@ -86,9 +84,7 @@ class GridNoise:
         return (picked + rng.random(picked.shape) - 0.5) * self.step
 
 
-def deconvolve(
-    start: Floats, wanted: Floats, cells: int, tick: Callable[[str, float | None], None]
-) -> GridNoise:
+def deconvolve(start: Floats, wanted: Floats, cells: int, tick: Progress) -> GridNoise:
     """Return the noise E for which ``start`` + E is distributed like ``wanted``, as nearly as the grid allows.
 
     Noise is an offset by whole cells plus an even draw of the width of a cell, so that no lattice shows. Both
@@ -113,11 +109,9 @@ def deconvolve(
     padded[tuple(slice(int(r), int(r) + cells) for r in reach)] = b
     f = solve(a, padded, shape, size, tick)
     blurred = convolve(fft.rfftn(a, shape), f, shape)
-    offsets = np.stack(
-        np.meshgrid(*[np.arange(-r, r + 1) for r in reach], indexing="ij"), axis=-1
-    ).reshape(-1, len(reach))
+    offsets = np.indices(size).reshape(len(size), -1).T - reach
     misfit = 0.5 * float(np.abs(blurred - padded).sum())
-    return GridNoise(offsets.astype(np.int64), f.ravel(), step, misfit)
+    return GridNoise(offsets, f.ravel(), step, misfit)
 
 
 def compute_grid_shares(x: Floats, low: Floats, step: Floats, cells: int) -> Floats:
@@ -151,7 +145,7 @@ def solve(
     b: Floats,
     shape: tuple[int, ...],
     size: tuple[int, ...],
-    tick: Callable[[str, float | None], None],
+    tick: Progress,
 ) -> Floats:
     """Return f on the simplex that minimises the squared error of a * f = b (FISTA with restarts)."""
     spectrum = fft.rfftn(a, shape)
@@ -177,7 +171,7 @@ def solve(
     return f / f.sum()
 
 
-def convolve(spectrum: Spectrum, f: Floats, shape: tuple[int, ...]) -> Floats:
+def convolve(spectrum: npt.NDArray[np.complex128], f: Floats, shape: tuple[int, ...]) -> Floats:
     """Return the convolution with f of what has that spectrum."""
     return np.asarray(fft.irfftn(spectrum * fft.rfftn(f, shape), shape))
 

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import hmac
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -180,7 +180,10 @@ class NoiseBeforeTabulation(Method):
     ) -> Any:
         """Return up or down for each record."""
         if self.key is not None:
-            return derive_keyed_directions([str(n) for n in names], owner, self.key.encode())
+            # They depend on the key and the company alone: the same in every year.
+            key = self.key.encode()
+            bits = [hmac.digest(key, str(n).encode(), hashlib.sha256)[0] & 1 for n in names]
+            return np.array(bits, dtype=bool)[owner]
         if self.direction == "record":
             warnings.warn(
                 "noise_before_tabulation: with a direction for each record, the noise of a company cancels "
@@ -289,12 +292,6 @@ def multipliers(
 def random_directions(company: Ints, rng: np.random.Generator) -> Flags:
     """Return up or down for every record; all records of a company go the same way."""
     return (rng.random(int(company.max(initial=-1)) + 1) < 0.5)[company]
-
-
-def derive_keyed_directions(names: Sequence[str], company: Ints, key: bytes) -> Flags:
-    """Return directions that depend on the key and the company alone: the same in every year."""
-    bits = [hmac.digest(key, name.encode(), hashlib.sha256)[0] & 1 for name in names]
-    return np.array(bits, dtype=bool)[company]
 
 
 def balance_directions(company: Ints, cell: Ints, x: Floats, rng: np.random.Generator) -> Flags:

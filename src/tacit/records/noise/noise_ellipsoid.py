@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 from scipy import linalg, stats
 from scipy.spatial import cKDTree
@@ -17,6 +15,7 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric
+from tacit.data.values import as_frame
 from tacit.errors import InputError
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
@@ -142,13 +141,12 @@ class NoiseEllipsoid(Measure):
             "records looked at": len(inside),
             "columns": ", ".join(columns),
         }
-        frame = pa.table({"record": records, "inside": inside, "own": held, "chance": chance})
         return NoiseEllipsoidResult(
             kind=self.kind,
             title="Noise ellipsoids",
             value=float(chance.mean()),
             numbers=numbers,
-            frame=nw.from_native(frame, eager_only=True),
+            frame=as_frame({"record": records, "inside": inside, "own": held, "chance": chance}),
             explanation=(
                 "An intruder who knows the covariance of the noise and holds the originals can tell which of them a released record may come from. Few candidates mean that the noise protects little."
             ),

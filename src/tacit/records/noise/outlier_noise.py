@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -121,54 +121,26 @@ class OutlierNoise(Method):
 
     def outlyingness(self, x: Floats, rng: np.random.Generator) -> Floats:
         """Return how far out each record lies, 1 at the limit; one column, or one each."""
-        return DETECTORS[self.detector](self, x, rng)
-
-
-# -- detectors ---------------------------------------------------------------------------------------
-
-
-def by_distance(method: OutlierNoise, x: Floats, rng: np.random.Generator) -> Floats:
-    """Return robust Mahalanobis distances in units of their limit."""
-    limit = np.sqrt(settle(stats.chi2.ppf(method.cut, x.shape[1])))
-    return (robust_distances(scale_of(x).there(x), "mcd", rng) / limit)[:, None]
-
-
-def by_influence(method: OutlierNoise, x: Floats, rng: np.random.Generator) -> Floats:
-    """Return the root of the influence on the first two eigenvalues, in units of its limit."""
-    del rng
-    influence = eigenvalue_influence(x)
-    limit = settle(stats.chi2.ppf(method.cut, influence.shape[1]))
-    return np.asarray(np.sqrt(np.clip(influence.sum(axis=1), 0.0, None) / limit))[:, None]
-
-
-def by_column(method: OutlierNoise, x: Floats, rng: np.random.Generator) -> Floats:
-    """Return each column's distance from its median after a Box-Cox transformation, in units of the limit."""
-    del rng
-    limit = float(ndtri(0.5 + method.cut / 2.0))
-    columns = [box_cox(column) for column in x.T]
-    z = np.column_stack(columns)
-    return np.asarray(np.abs(z - np.median(z, axis=0)) / spread_of(z) / limit)
-
-
-def by_share(method: OutlierNoise, x: Floats, rng: np.random.Generator) -> Floats:
-    """Return robust distances in units of the distance that leaves the wanted share outside."""
-    far = robust_distances(scale_of(x).there(x), "mcd", rng)
-    count = max(round(method.share * len(x)), 1)
-    ordered = np.sort(far)
-    below = ordered[-count - 1] if count < len(far) else 0.0
-    # Just below the smallest chosen distance; ties with it are chosen as well.
-    limit = max((below + ordered[-count]) / 2.0, np.finfo(float).tiny)
-    return np.where(far >= ordered[-count], np.maximum(far / limit, np.nextafter(1.0, 2.0)), 0.0)[
-        :, None
-    ]
-
-
-DETECTORS: Mapping[str, Callable[[OutlierNoise, Floats, np.random.Generator], Floats]] = {
-    "mahalanobis": by_distance,
-    "influence": by_influence,
-    "univariate": by_column,
-    "share": by_share,
-}
+        if self.detector == "univariate":
+            # The distance from the median after a Box-Cox transformation.
+            limit = float(ndtri(0.5 + self.cut / 2.0))
+            z = np.column_stack([box_cox(column) for column in x.T])
+            return np.asarray(np.abs(z - np.median(z, axis=0)) / spread_of(z) / limit)
+        if self.detector == "influence":
+            influence = eigenvalue_influence(x)
+            limit = settle(stats.chi2.ppf(self.cut, influence.shape[1]))
+            far = np.sqrt(np.clip(influence.sum(axis=1), 0.0, None) / limit)
+            return np.asarray(far)[:, None]
+        far = robust_distances(scale_of(x).there(x), "mcd", rng)
+        if self.detector == "mahalanobis":
+            return (far / np.sqrt(settle(stats.chi2.ppf(self.cut, x.shape[1]))))[:, None]
+        count = max(round(self.share * len(x)), 1)
+        ordered = np.sort(far)
+        below = ordered[-count - 1] if count < len(far) else 0.0
+        # Just below the smallest chosen distance; ties with it are chosen as well.
+        limit = max((below + ordered[-count]) / 2.0, np.finfo(float).tiny)
+        beyond = np.maximum(far / limit, np.nextafter(1.0, 2.0))
+        return np.where(far >= ordered[-count], beyond, 0.0)[:, None]
 
 
 def box_cox(x: Floats) -> Floats:
@@ -192,8 +164,8 @@ def spread_of(x: Floats) -> Floats:
     return np.where(robust > 0, robust, x.std(axis=0))
 
 
-def eigenvalue_influence(x: Floats, count: int = 2) -> Floats:
-    """Return the jackknife pseudo-values of the first eigenvalues of the correlation matrix, in their units.
+def eigenvalue_influence(x: Floats) -> Floats:
+    """Return the jackknife pseudo-values of the first two eigenvalues of the correlation matrix, in their units.
 
     Entry (i, k) is n - (n - 1) l_k(-i) / l_k with l_k(-i) the eigenvalue without record i, exactly. To
     first order it is the squared standardised score of the record on component k, so that it behaves like
@@ -203,7 +175,7 @@ def eigenvalue_influence(x: Floats, count: int = 2) -> Floats:
     sd = x.std(axis=0, ddof=1)
     z = (x - x.mean(axis=0)) / np.where(sd > 0, sd, 1.0)
     covariance = dot(z.T, z) / (n - 1.0)
-    count = min(count, p)
+    count = min(2, p)
     whole = eigvalsh(covariance)[::-1][:count]
     out = np.empty((n, count))
     for begin in range(0, n, BATCH):

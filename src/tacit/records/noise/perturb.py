@@ -16,9 +16,9 @@ from tacit.data.values import Numbers, classes, read_numeric_column
 from tacit.errors import DisclosureRefused, Infeasible
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat
 from tacit.records.noise.add_noise import standard_deviation
-from tacit.records.swapping.swap import rank_in_group
 from tacit.registry import register
 from tacit.spec import Method
+from tacit.stats.ranks import rank_within
 
 Numeric = npt.NDArray[Any]
 
@@ -128,7 +128,7 @@ def pairings(groups: Ints, rng: np.random.Generator) -> list[Ints]:
     """Return rows of two partners in the same group, then rows that take in the odd ones out."""
     order = np.lexsort((rng.random(len(groups)), groups)).astype(np.int64)
     g = groups[order]
-    rank = rank_in_group(g)
+    rank = rank_within(g)
     same = np.r_[g[:-1] == g[1:], False]
     even = np.flatnonzero((rank % 2 == 0) & same)
     odd = np.flatnonzero((rank % 2 == 0) & ~same & (rank > 0))

@@ -87,8 +87,51 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
-class Nesting(Method):
-    """Base of methods with methods among their parameters."""
+# -- what stages share -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class StageResult:
+    """What one stage did; the arrays hold values of records, keep them inside."""
+
+    #: The method.
+    kind: str
+    #: What the method returned: the masked data for the first stage, else the masked residual.
+    masked: Floats
+    #: The data after this stage: X_k.
+    released: Floats
+    #: What the method noted.
+    details: Mapping[str, Any]
+
+    def groups(self) -> Ints:
+        """Return a number per record that is shared by records which the method made equal."""
+        return np.unique(self.masked, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+class Staged(Method):
+    """Base of the methods that mask numeric columns in stages, which are methods among their parameters."""
+
+    columns: ColumnNames | None = Field(
+        default=None,
+        description="the numeric columns to mask; by default those of the first stage, or all that are neither identifiers nor weight, household or stratum",
+    )
+    missing: RefuseOrKeep = "refuse"
+    whole: RoundMasked = False
+
+    on_weight = "option"
+    random: ClassVar[bool] = True
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+
+    def sequence(self) -> tuple[Method, ...]:
+        """Return the stages in order."""
+        raise NotImplementedError
+
+    def sign(self) -> Residual:
+        """Return which way the residual is taken, where a method leaves it to a parameter."""
+        sign: Residual = getattr(self, "residual", "reflect")
+        return sign
+
+    # -- parameters ----------------------------------------------------------------------------
 
     def to_dict(self, *, public: bool = False) -> dict[str, Any]:
         """Return the parameters as plain data; ``public`` leaves out the secrets of the stages too."""
@@ -117,51 +160,6 @@ class Nesting(Method):
             "oneOf": [{"$ref": f"#/$defs/{kind}"} for kind in kinds],
         }
         return schema
-
-
-# -- what stages share -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, repr=False)
-class StageResult:
-    """What one stage did; the arrays hold values of records, keep them inside."""
-
-    #: The method.
-    kind: str
-    #: What the method returned: the masked data for the first stage, else the masked residual.
-    masked: Floats
-    #: The data after this stage: X_k.
-    released: Floats
-    #: What the method noted.
-    details: Mapping[str, Any]
-
-    def groups(self) -> Ints:
-        """Return a number per record that is shared by records which the method made equal."""
-        return np.unique(self.masked, axis=0, return_inverse=True)[1].reshape(-1)
-
-
-class Staged(Nesting):
-    """Base of the methods that mask numeric columns in stages."""
-
-    columns: ColumnNames | None = Field(
-        default=None,
-        description="the numeric columns to mask; by default those of the first stage, or all that are neither identifiers nor weight, household or stratum",
-    )
-    missing: RefuseOrKeep = "refuse"
-    whole: RoundMasked = False
-
-    on_weight = "option"
-    random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
-
-    def sequence(self) -> tuple[Method, ...]:
-        """Return the stages in order."""
-        raise NotImplementedError
-
-    def sign(self) -> Residual:
-        """Return which way the residual is taken, where a method leaves it to a parameter."""
-        sign: Residual = getattr(self, "residual", "reflect")
-        return sign
 
     # -- checks ------------------------------------------------------------------------------
 
@@ -258,7 +256,13 @@ class Staged(Nesting):
             else:
                 before = done[-1].released
                 residual = before - x if self.sign() == "reflect" else x - before
-                masked = mask_residual(stage, base, columns, residual, before, x, child)
+                # Only the columns that the stage masks change.
+                at = [columns.index(c) for c in getattr(stage, "columns", None) or columns]
+                masked = np.zeros_like(residual)
+                if isinstance(stage, StageNoise):
+                    masked[:, at] = stage.noise_for(residual[:, at], before[:, at], x[:, at], child)
+                else:
+                    masked[:, at] = mask_values(stage, base, columns, residual, child)[:, at]
                 now = before + masked
             done.append(StageResult(stage.kind, masked, now, dict(child.details)))
         return tuple(done)
@@ -375,26 +379,6 @@ def mask_values(
     if not np.isfinite(masked).all():
         raise InputError(f"the stage {stage.kind} leaves values missing, which stages must not")
     return masked
-
-
-def mask_residual(
-    stage: Method,
-    base: Microdata,
-    columns: Sequence[str],
-    residual: Floats,
-    released: Floats,
-    original: Floats,
-    ctx: Context,
-) -> Floats:
-    """Return what a later stage adds: only the columns that it masks."""
-    at = [columns.index(c) for c in getattr(stage, "columns", None) or columns]
-    if isinstance(stage, StageNoise):
-        added = stage.noise_for(residual[:, at], released[:, at], original[:, at], ctx)
-    else:
-        added = mask_values(stage, base, columns, residual, ctx)[:, at]
-    out = np.zeros_like(residual)
-    out[:, at] = added
-    return out
 
 
 def own_record_share(original: Floats, released: Floats, at: Ints) -> float:

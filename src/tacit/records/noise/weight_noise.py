@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -97,13 +96,26 @@ class WeightNoise(Method):
         assert name is not None
         if not len(data):
             return data
-        refuse_bad_weights(data, name)
+        weight = nw.col(name).cast(nw.Float64)
+        bad = weight.is_null() | (weight < 0) | (weight > np.finfo(np.float64).max)
+        if count_rows(data.frame.filter(bad)):
+            raise InputError(
+                f"weight_noise: the weights in {name!r} must be complete, finite and not negative"
+            )
         with_factors = self.draw_factors(data, ctx)
         index, _ = strata(data, self.by)
         scale = (
             self.scales(with_factors, name, index, ctx) if self.keep_total else np.ones(index.size)
         )
-        change = partial(weigh_block, name, index, scale)
+
+        def change(_block: int, table: pa.Table) -> Change:
+            column = as_numbers(table.column(name), name)
+            w = column.values.astype(np.float64)
+            noisy = w * table.column(FACTOR).to_numpy() * scale[index.find(table)]
+            positive = w > 0
+            largest = float(np.abs(noisy[positive] / w[positive] - 1.0).max(initial=0.0))
+            return Change({name: column.restore(noisy)}, tally={"largest": largest})
+
         result, told = change_records(with_factors, change, ctx)
         ctx.note(
             percent=self.percent,
@@ -140,25 +152,3 @@ class WeightNoise(Method):
             old[told["classes"]] += told["old"]
             new[told["classes"]] += told["new"]
         return np.where(new > 0, old / np.where(new > 0, new, 1.0), 1.0)
-
-
-def refuse_bad_weights(data: Microdata, name: str) -> None:
-    """Refuse weights that are missing, infinite or negative."""
-    w = nw.col(name).cast(nw.Float64)
-    bad = w.is_null() | (w < 0) | (w > np.finfo(np.float64).max)
-    if count_rows(data.frame.filter(bad)):
-        raise InputError(
-            f"weight_noise: the weights in {name!r} must be complete, finite and not negative"
-        )
-
-
-def weigh_block(
-    name: str, index: ClassIndex, scale: Floats, _block: int, table: pa.Table
-) -> Change:
-    """Return a block's weights times their factors, and the largest relative change."""
-    column = as_numbers(table.column(name), name)
-    w = column.values.astype(np.float64)
-    noisy = w * table.column(FACTOR).to_numpy() * scale[index.find(table)]
-    positive = w > 0
-    largest = float(np.abs(noisy[positive] / w[positive] - 1.0).max(initial=0.0))
-    return Change({name: column.restore(noisy)}, tally={"largest": largest})

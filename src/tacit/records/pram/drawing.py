@@ -108,15 +108,6 @@ def compute_changed_share(tallies: Tallies, stream: int) -> float:
     return sum(t["changed"] for t in mine) / known if known else 0.0
 
 
-def first_of_each(stratum: Ints, n: int) -> Ints:
-    """Return a record of each stratum."""
-    first = np.zeros(n, dtype=np.int64)
-    if n == 1:
-        return first
-    first[stratum[::-1]] = np.arange(len(stratum))[::-1]
-    return first
-
-
 def stratum_counts(codes: Ints, stratum: Ints, n: Floats, size: int, n_strata: int) -> Floats:
     """Return the frequencies of the categories in each stratum, from cells of n records."""
     known = codes >= 0

@@ -7,6 +7,7 @@ why a forbidden move can be closed, in both directions, without losing invarianc
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,11 +46,9 @@ def two_stage(matrix: Transition, counts: npt.ArrayLike) -> Transition:
     assert isinstance(matrix, Explicit)
     p = matrix.matrix
     if sparse.issparse(p):
-        r = sparse.csr_array(
-            dot(dot(dot(p, sparse.diags_array(scale)), p.T), sparse.diags_array(t))
-        )
-        return with_empty_kept(Explicit(r), t)
-    return with_empty_kept(Explicit(dot(p * scale, p.T) * t), t)
+        back = dot(dot(p, sparse.diags_array(scale)), p.T)
+        return with_empty_kept(sparse.csr_array(dot(back, sparse.diags_array(t))), t)
+    return with_empty_kept(dot(p * scale, p.T) * t, t)
 
 
 def two_stage_mixture(p: Mixture, t: Floats, scale: Floats) -> Mixture:
@@ -61,15 +60,14 @@ def two_stage_mixture(p: Mixture, t: Floats, scale: Floats) -> Mixture:
     return scaled_mixture(p.stay**2 * t * scale, np.column_stack([w, p.weights]), targets)
 
 
-def with_empty_kept(matrix: Explicit, t: Floats) -> Explicit:
-    """Return the matrix with the identity in the rows of categories without records."""
+def with_empty_kept(p: Any, t: Floats) -> Explicit:
+    """Return the matrix of some entries with the identity in the rows of categories without records."""
     empty = t <= 0
     if not empty.any():
-        return matrix
-    if sparse.issparse(matrix.matrix):
-        kept = dot(sparse.diags_array(np.where(empty, 0.0, 1.0)), matrix.matrix)
+        return Explicit(p)
+    if sparse.issparse(p):
+        kept = dot(sparse.diags_array(np.where(empty, 0.0, 1.0)), p)
         return Explicit(sparse.csr_array(kept + sparse.diags_array(empty.astype(np.float64))))
-    p = matrix.matrix.copy()
     p[empty] = np.eye(len(t))[empty]
     return Explicit(p)
 
@@ -226,8 +224,7 @@ def without(
         p[closed] = 0.0
         return Explicit(p / p.sum(axis=1, keepdims=True))
     p[closed | closed.T] = 0.0
-    np.fill_diagonal(p, 0.0)
-    np.fill_diagonal(p, 1.0 - p.sum(axis=1))
+    p = from_flows(p, np.ones(len(p)))
     return Explicit(p if matrix.size <= COMPACT_ABOVE else sparse.csr_array(p))
 
 

@@ -105,13 +105,12 @@ def linear_rows(
 ) -> tuple[sparse.csr_array, Floats, Floats]:
     """Return the matrix of the program and its limits: sums of rows, invariance, and safe cells."""
     t = cells.sum(axis=1)
-    n = len(t)
-    which, one = np.arange(len(row)), np.ones(n)
-    rows = [(entries(row, which, np.ones(len(row)), n, len(row)), one, one)]
+    which, one, shape = np.arange(len(row)), np.ones(len(t)), (len(t), len(row))
+    rows = [(sparse.csr_array((np.ones(len(row)), (row, which)), shape=shape), one, one)]
     if invariant:
         share = t[row] / np.where(t > 0, t, 1.0)[column]
         even = np.where(t > 0, 1.0, 0.0)
-        rows.append((entries(column, which, share, n, len(row)), even, even))
+        rows.append((sparse.csr_array((share, (column, which)), shape=shape), even, even))
     bound = risk_rows(cells, tau, at)
     rows.append((bound, np.zeros(bound.shape[0]), np.full(bound.shape[0], np.inf)))
     blocks, low, high = zip(*rows, strict=True)
@@ -130,14 +129,8 @@ def risk_rows(cells: Floats, tau: float, at: Ints) -> sparse.csr_array:
     rows = np.concatenate([which[used], np.arange(len(k))])
     columns = np.concatenate([column[used], at[k, k]])
     values = np.concatenate([value[used], np.full(len(k), -tau * (1.0 + SPARE))])
-    return entries(rows, columns, values / tau, len(k), int(at.max()) + 1)
-
-
-def entries(
-    rows: Ints, columns: Ints, values: Floats, n_rows: int, n_columns: int
-) -> sparse.csr_array:
-    """Return a sparse matrix; entries in the same place add up."""
-    return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=(n_rows, n_columns)))
+    shape = (len(k), int(at.max()) + 1)  # entries in the same place add up
+    return sparse.csr_array((values / tau, (rows, columns)), shape=shape)
 
 
 def tidy_solution(p: Floats, counts: Floats | None) -> Floats:

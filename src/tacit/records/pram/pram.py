@@ -46,38 +46,18 @@ from tacit.errors import (
     WeakProtection,
 )
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt, Probability
-from tacit.records.pram import (
-    Part,
-    Randomised,
-    Transition,
-    band,
-    drift,
-    equal,
-    explicit,
-    frequency,
-    from_history,
-    half_band,
-    identity,
-    invariant_matrix,
-    most_even,
-    one_parameter,
-    optimal,
-    parse,
-    sdcmicro,
-    two_stage,
-    without,
-)
+from tacit.records.pram import invariant, matrices
+from tacit.records.pram.bundle import Part, Randomised, from_history
 from tacit.records.pram.drawing import (
     Categories,
     Prepared,
     compute_changed_share,
     embed_free_matrix,
-    first_of_each,
     randomise_block,
     stratum_counts,
     warn_of_many,
 )
-from tacit.records.pram.matrices import shorthand_size, uses_frequencies
+from tacit.records.pram.optimise import optimal
 from tacit.records.pram.randomised import (
     as_numpy,
     cast_levels,
@@ -90,6 +70,7 @@ from tacit.records.pram.randomised import (
     strata,
     with_rules,
 )
+from tacit.records.pram.transition import Transition
 from tacit.registry import register
 from tacit.spec import Method
 
@@ -239,13 +220,14 @@ class Pram(Method):
                 "by, combination and when must not name a column that is randomised, since the rule would be broken by the draw"
             )
         if self.by_name and self.matrix not in (*FAMILIES, *INVARIANT):
-            parse(str(self.matrix), np.ones(shorthand_size(str(self.matrix))))
+            text = str(self.matrix)
+            matrices.parse(text, np.ones(matrices.shorthand_size(text)))
         if not isinstance(self.matrix, str | Mapping):
-            explicit(self.matrix)
+            matrices.explicit(self.matrix)
         stays = self.stay.values() if isinstance(self.stay, Mapping) else [self.stay]
         if not all(p is None or 0 < p <= 1 for p in stays):
             raise ValueError("stay must be greater than 0 and at most 1")
-        if self.stays_differ and self.matrix not in (*FAMILIES, "even", "optimal"):
+        if isinstance(self.stay, Mapping) and self.matrix not in (*FAMILIES, "even", "optimal"):
             raise ValueError(f"stay by category is for {', '.join(FAMILIES)}, even and optimal")
         if self.stay is not None and not (self.by_name and self.matrix in (*FAMILIES, *INVARIANT)):
             raise ValueError("a shorthand or a full matrix has its stay probabilities in itself")
@@ -268,11 +250,6 @@ class Pram(Method):
         return isinstance(self.matrix, str)
 
     @property
-    def stays_differ(self) -> bool:
-        """Return True when stay is given by category."""
-        return isinstance(self.stay, Mapping)
-
-    @property
     def is_invariant(self) -> bool:
         """Return True when the matrix keeps expected frequencies."""
         return self.invariant or self.matrix in INVARIANT
@@ -284,7 +261,7 @@ class Pram(Method):
         return (
             self.is_invariant
             or self.matrix == "frequency"
-            or (shorthand and uses_frequencies(str(self.matrix)))
+            or (shorthand and matrices.uses_frequencies(str(self.matrix)))
         )
 
     @property
@@ -402,7 +379,7 @@ class Pram(Method):
             )
         flags = flags_in(cells, self.rules)
         stratum, n_strata = strata([cells.column(c) for c in by], flags, len(codes))
-        first = first_of_each(stratum, n_strata)
+        first = np.unique(stratum, return_index=True)[1]
         tables = stratum_counts(codes, stratum, n, variable.size, n_strata)
         categories = Categories.of(
             self.drawn[0], () if self.joint else variable.levels[0], variable.size
@@ -500,7 +477,7 @@ class Pram(Method):
 
     def cross_with_combinations(self, data: Microdata, variable: Randomised) -> Floats:
         """Return the counts of the column's categories by the cells of the combination."""
-        part = Part((), (), identity(variable.size))
+        part = Part((), (), matrices.identity(variable.size))
         named = Randomised(variable.columns, variable.levels, (part,))
         found = cross_columns(data, (*variable.columns, *self.combination), [named], self.kind)
         return found.total(lambda slab: slab.table).T
@@ -518,11 +495,11 @@ class Pram(Method):
         """Return the checked matrix of a stratum with these frequencies."""
         n = categories.size
         if self.uses_frequencies and counts.sum() <= 0:
-            return identity(n)
+            return matrices.identity(n)
         kept = categories.all_of(self.fixed, "fixed")
         free = np.setdiff1d(np.arange(n), kept)
         if self.uses_frequencies and counts[free].sum() <= 0:
-            return identity(n)
+            return matrices.identity(n)
         inner = None if closed is None else closed[np.ix_(free, free)]
         stay = self.stays(categories, free)
         if cells is not None:
@@ -530,12 +507,12 @@ class Pram(Method):
             cells = np.column_stack([cells, counts - cells.sum(axis=1)])[free]
         matrix = self.build_matrix(counts[free], stay, inner, cells, categories, ctx)
         if self.invariant and self.matrix not in INVARIANT:
-            matrix = two_stage(matrix, counts[free])
+            matrix = invariant.two_stage(matrix, counts[free])
         if inner is not None and self.matrix not in ("even", "optimal"):
-            matrix = without(matrix, inner, counts[free] if self.is_invariant else None)
+            matrix = invariant.without(matrix, inner, counts[free] if self.is_invariant else None)
         if kept:
             matrix = embed_free_matrix(matrix, free, n)
-        if self.is_invariant and drift(matrix, counts) > STILL:
+        if self.is_invariant and invariant.drift(matrix, counts) > STILL:
             raise DisclosureRefused(
                 "pram: the matrix is not invariant for these frequencies, so nothing was released"
             )
@@ -564,31 +541,31 @@ class Pram(Method):
         n = len(t)
         match self.matrix:
             case "invariant":
-                return invariant_matrix(t, stay)
+                return invariant.invariant(t, stay)
             case "one_parameter":
-                return one_parameter(t, stay)
+                return invariant.one_parameter(t, stay)
             case "even":
-                return most_even(t, stay, closed)
+                return invariant.most_even(t, stay, closed)
             case "optimal":
                 table = t if cells is None else cells
                 return optimal(table, self.tau, least_stay=stay, cost=self.cost, forbidden=closed)
             case "sdcmicro":
-                return sdcmicro(t, stay, self.alpha, ctx.rng)
+                return invariant.sdcmicro(t, stay, self.alpha, ctx.rng)
             case "equal" | "band" | "half_band" | "frequency" if n < 2:
-                return identity(n)
+                return matrices.identity(n)
             case "equal":
-                return equal(n, stay)
+                return matrices.equal(n, stay)
             case "band":
-                return band(n, stay, min(self.reach + 1, n))
+                return matrices.band(n, stay, min(self.reach + 1, n))
             case "half_band":
-                return half_band(n, stay)
+                return matrices.half_band(n, stay)
             case "frequency":
-                return frequency(t, stay)
+                return matrices.frequency(t, stay)
             case str():
-                return parse(self.matrix, t)
+                return matrices.parse(self.matrix, t)
             case Mapping():
-                return explicit(categories.rows(self.matrix))
-        matrix = explicit(self.matrix)
+                return matrices.explicit(categories.rows(self.matrix))
+        matrix = matrices.explicit(self.matrix)
         if matrix.size != n:
             raise InvalidParameter(
                 f"pram: the matrix is for {matrix.size} categories, and the column has {n}; list them in levels"

@@ -16,7 +16,7 @@ from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
 from tacit.data.values import as_frame, not_numeric, read_numeric_column
-from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError
+from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError, require_columns
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -137,13 +137,12 @@ class PramEstimate(Measure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> PramEstimateResult:
         variables = find_known_matrices(data, self.matrices, self.kind)
-        absent = [c for v in variables for c in v.columns if c not in data.columns]
         if not variables and not other.has_original:
             raise InputError(
                 "pram_estimate: no column of these data is known to be randomised. Give matrices=, the file published with the release."
             )
-        if absent:
-            raise ColumnNotFound(absent, list(data.columns), "the released data")
+        randomised = (c for v in variables for c in v.columns)
+        require_columns(randomised, data.columns, "the released data")
         tables = self.tables or tuple(v.columns for v in variables)
         found = []
         for i, columns in enumerate(tables):
@@ -292,12 +291,10 @@ class TableEstimate:
         use = self.values >= 1.0
         return np.asarray(self.errors[use] / self.values[use])
 
-    def columns_of(self) -> dict[str, Any]:
-        """Return the labels and numbers of all cells."""
-        flat = np.arange(self.values.size)
-        labels = self.crossing.labels(flat)
+    @property
+    def numbers(self) -> dict[str, Floats]:
+        """Return the numbers of all cells."""
         return {
-            **{c: labels[c] for c in self.columns},
             "released": self.released.ravel(),
             "estimate": self.values.ravel(),
             "standard_error": self.errors.ravel(),
@@ -305,23 +302,13 @@ class TableEstimate:
 
     def frame(self) -> nw.DataFrame[Any]:
         """Return one row per cell, with its labels."""
-        return as_frame(self.columns_of())
+        labels = self.crossing.labels(np.arange(self.values.size))
+        return as_frame({**{c: labels[c] for c in self.columns}, **self.numbers})
 
     def long(self) -> pa.Table:
         """Return one row per cell, with its labels as one text."""
-        found = self.columns_of()
-        texts = [found[c].cast(pa.string()).to_pylist() for c in self.columns]
-        return pa.table(
-            {
-                "table": pa.array([" x ".join(self.columns)] * self.values.size, pa.string()),
-                "cell": pa.array(
-                    [" x ".join(map(str, t)) for t in zip(*texts, strict=True)], pa.string()
-                ),
-                "released": found["released"],
-                "estimate": found["estimate"],
-                "standard_error": found["standard_error"],
-            }
-        )
+        texts = self.crossing.texts(np.arange(self.values.size), self.columns)
+        return pa.table({**texts, **self.numbers})
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from tacit.data.microdata import Microdata
 from tacit.data.paired import refuse_lost_links, shared_positions
 from tacit.data.values import as_frame, as_numbers
 from tacit.engine.base import ROW
-from tacit.errors import ColumnNotFound, InputError
+from tacit.errors import InputError, require_columns
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -322,9 +322,7 @@ def match_records(
     strata = [c for v in variables for c in v.by]
     spanned = [c for t in tables for c in t]
     wanted = list(dict.fromkeys([*randomised, *strata, *spanned, *measure.response]))
-    absent = [c for c in wanted if c not in original.columns]
-    if absent:
-        raise ColumnNotFound(absent, list(original.columns), "the original")
+    require_columns(wanted, original.columns, "the original")
     old = original.to_arrow(wanted, with_row=True)
     new = released.to_arrow(randomised, with_row=True)
     at_old, at_new = shared_positions(old.column(ROW).to_numpy(), new.column(ROW).to_numpy())
@@ -348,7 +346,7 @@ def match_records(
 
 def losses_frame(found: Sequence[TableLosses]) -> nw.DataFrame[Any]:
     """Return one row per table."""
-    table = pa.table(
+    return as_frame(
         {
             "table": pa.array([" x ".join(t.columns) for t in found], pa.string()),
             "cells": pa.array([t.cells for t in found], pa.int64()),
@@ -361,4 +359,3 @@ def losses_frame(found: Sequence[TableLosses]) -> nw.DataFrame[Any]:
             "largest_cv": pa.array([t.largest_cv for t in found], pa.float64()),
         }
     )
-    return as_frame(table)

@@ -15,7 +15,7 @@ from tacit.arrays import Flags
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.values import as_frame
-from tacit.errors import ColumnNotFound, RoleMissing
+from tacit.errors import RoleMissing, require_columns
 from tacit.fields import ColumnName, PositiveFloat
 from tacit.plot.chart import Chart
 from tacit.plot.families import before_after
@@ -94,9 +94,7 @@ class PramRisk(Measure):
             raise RoleMissing(
                 "pram_risk: name combinations, or declare keys with tacit.read(..., keys=[...])"
             )
-        absent = [c for k in combinations for c in k if c not in original.columns]
-        if absent:
-            raise ColumnNotFound(absent, list(original.columns), "the original")
+        require_columns((c for k in combinations for c in k), original.columns, "the original")
         if self.weighted and original.weight is None:
             raise RoleMissing("pram_risk: weighted needs a weight; declare it in tacit.read(...)")
         found = {}
@@ -194,15 +192,12 @@ def cells_frame(
     tables = []
     for columns, (table, risk, use) in found.items():
         flat = np.flatnonzero((risk.rare & use).ravel())
-        labels = table.labels(flat)
-        texts = [labels[c].cast(pa.string()).to_pylist() for c in columns]
+        texts = table.texts(flat, columns)
         tables.append(
             pa.table(
                 {
-                    "columns": pa.array([" x ".join(columns)] * len(flat), pa.string()),
-                    "combination": pa.array(
-                        [" x ".join(map(str, t)) for t in zip(*texts, strict=True)], pa.string()
-                    ),
+                    "columns": texts["table"],
+                    "combination": texts["cell"],
                     "count": risk.table.ravel()[flat],
                     "expected": risk.expected.ravel()[flat],
                     "risk": risk.risk.ravel()[flat],

@@ -134,15 +134,9 @@ def joint_codes(coded: Sequence[Coded], variable: Randomised) -> Codes:
 def combinations_of(coded: Sequence[Coded]) -> list[pa.Array]:
     """Return the values of each column in the combinations that occur, in their order."""
     known = np.logical_and.reduce([c.codes < c.null for c in coded])
-    sizes = [c.size for c in coded]
-    ids, bound = combine_codes([c.codes[known] for c in coded], sizes)
-    at: Sequence[Codes]
-    if bound <= DENSE:
-        at = np.unravel_index(np.flatnonzero(np.bincount(ids, minlength=bound)), sizes)
-    else:
-        first = np.unique(ids, return_index=True)[1]
-        at = [c.codes[known][first] for c in coded]
-    return [c.values.take(pa.array(i)) for c, i in zip(coded, at, strict=True)]
+    ids, _ = combine_codes([c.codes[known] for c in coded], [c.size for c in coded])
+    first = np.unique(ids, return_index=True)[1]
+    return [c.values.take(pa.array(c.codes[known][first])) for c in coded]
 
 
 def as_numpy(array: pa.Array | pa.ChunkedArray) -> Any:
@@ -278,6 +272,14 @@ class Crossing:
             for column, levels in zip(variable.columns, variable.levels, strict=True):
                 found[column] = pa.array(list(levels)).take(pa.array(at[axis]))
         return found
+
+    def texts(self, flat: Ints, columns: Sequence[str]) -> dict[str, pa.Array]:
+        """Return what is crossed, and the label of each cell as one text."""
+        labels = self.labels(flat)
+        parts = (labels[c].cast(pa.string()).to_pylist() for c in columns)
+        cells = [" x ".join(map(str, part)) for part in zip(*parts, strict=True)]
+        crossed = [" x ".join(columns)] * len(flat)
+        return {"table": pa.array(crossed, pa.string()), "cell": pa.array(cells, pa.string())}
 
 
 def cross_columns(

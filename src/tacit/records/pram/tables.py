@@ -113,7 +113,9 @@ def fitted(released: npt.ArrayLike, matrices: Matrices) -> Floats:
         return t
     t = np.maximum(t, 0.0) + total / x.size * 1e-3
     if any(m is None for m in matrices):
-        t = np.where(find_reachable_cells(x, matrices), t, 0.0)
+        # Only cells whose category of every untouched variable occurs in the release.
+        axes = tuple(i for i, m in enumerate(matrices) if m is not None)
+        t = np.where(x.sum(axis=axes, keepdims=True) > 0, t, 0.0)
     t *= total / t.sum()
     for _ in range(ROUNDS):
         m = expected(t, matrices)
@@ -124,12 +126,6 @@ def fitted(released: npt.ArrayLike, matrices: Matrices) -> Floats:
         if moved <= SETTLED * total:
             break
     return t
-
-
-def find_reachable_cells(released: Floats, matrices: Matrices) -> Flags:
-    """Return the cells whose category of every untouched variable occurs in the release."""
-    axes = tuple(i for i, m in enumerate(matrices) if m is not None)
-    return np.broadcast_to(released.sum(axis=axes, keepdims=True) > 0, released.shape)
 
 
 def raked(table: Floats, margins: Sequence[Floats | None]) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ from tacit.errors import (
     WeakProtection,
 )
 from tacit.fields import ColumnName, ColumnNames, Secret
+from tacit.records.microaggregation.grouping.loss import parts_of
 from tacit.registry import register
 from tacit.spec import Method
 
@@ -102,7 +103,7 @@ class MicroaggregatedSwap(Method):
                 return data
             masked, filled = x.copy(), []
             draw = self.permutations(c, data, ids, block.complete, ctx)
-            for done, at in enumerate(members(ids)):
+            for done, at in enumerate(parts_of(ids)):
                 if done % 64 == 0:
                     ctx.tick("swapping within cells", None)
                 if len(at) > 1:
@@ -196,26 +197,26 @@ def check_permutations(given: Mapping[str, tuple[int, ...]], size: Mapping[str, 
             )
 
 
-def members(ids: Ints) -> Iterator[Ints]:
-    """Yield the records of each cell, in record order."""
-    order = np.argsort(ids, kind="stable")
-    yield from np.split(order, np.flatnonzero(np.diff(ids[order])) + 1)
-
-
 def means_kept(x: Floats, masked: Floats, w: Floats, ids: Ints) -> None:
     """Check that the weighted mean of every cell is the same and that no value left its cell's range."""
     n = int(ids.max()) + 1
     before, after = (np.bincount(ids, weights=w * v, minlength=n) for v in (x, masked))
     size = np.bincount(ids, weights=w * np.abs(x), minlength=n)
-    low, high = np.full(n, np.inf), np.full(n, -np.inf)
-    np.minimum.at(low, ids, x)
-    np.maximum.at(high, ids, x)
+    low, high = cell_ranges(ids, x, n)
     if (np.abs(after - before) > TOLERANCE * size).any() or (
         (masked < low[ids]) | (masked > high[ids])
     ).any():
         raise DisclosureRefused(
             "microaggregated_swap: a weighted cell mean was not kept; nothing was released"
         )
+
+
+def cell_ranges(ids: Ints, x: Floats, n: int) -> tuple[Floats, Floats]:
+    """Return the smallest and the largest value of each cell."""
+    low, high = np.full(n, np.inf), np.full(n, -np.inf)
+    np.minimum.at(low, ids, x)
+    np.maximum.at(high, ids, x)
+    return low, high
 
 
 def microaggregated_swap(y: Floats, w: Floats, permutation: Ints) -> Floats:
@@ -227,20 +228,28 @@ def microaggregated_swap(y: Floats, w: Floats, permutation: Ints) -> Floats:
     weight went. With C and S the cumulated weights and weighted values and I the line through the
     points (C, S), a group that ends at D after one that ended at D' has the mean (I(D) - I(D')) / (D - D').
     """
-    order = np.argsort(y, kind="stable")
-    ys, ws = y[order], w[order]
-    moved = np.empty_like(ws)
-    moved[permutation] = ws
+    order, ws, moved, passed, ends = move_weights(y, w, permutation)
+    ys = y[order]
     # Values about their middle: the sums then keep the digits that the means need.
     centre = float(np.average(ys, weights=ws))
-    passed = np.concatenate([[0.0], np.cumsum(ws)])
     sums = np.concatenate([[0.0], np.cumsum(ws * (ys - centre))])
-    ends = np.concatenate([[0.0], np.cumsum(moved)])
-    ends[-1] = passed[-1]
     means = np.diff(np.interp(ends, passed, sums)) / moved + centre
     out = np.empty_like(ys)
     out[order] = np.clip(means, ys[0], ys[-1])[permutation]
     return out
+
+
+def move_weights(
+    y: Floats, w: Floats, permutation: Ints
+) -> tuple[Ints, Floats, Floats, Floats, Floats]:
+    """Return the order of a cell, its weights in that order and permuted, and both cumulated."""
+    order = np.argsort(y, kind="stable")
+    ws = w[order]
+    moved = np.empty_like(ws)
+    moved[permutation] = ws
+    passed, ends = (np.concatenate([[0.0], np.cumsum(v)]) for v in (ws, moved))
+    ends[-1] = passed[-1]
+    return order, ws, moved, passed, ends
 
 
 def largest_shares(y: Floats, w: Floats, permutation: Ints) -> Floats:
@@ -248,12 +257,7 @@ def largest_shares(y: Floats, w: Floats, permutation: Ints) -> Floats:
 
     A group that one record fills (share 1) gives out that record's own value, to whoever got it.
     """
-    order = np.argsort(y, kind="stable")
-    ws = w[order]
-    moved = np.empty_like(ws)
-    moved[permutation] = ws
-    passed, ends = (np.concatenate([[0.0], np.cumsum(v)]) for v in (ws, moved))
-    ends[-1] = passed[-1]
+    _, ws, moved, passed, ends = move_weights(y, w, permutation)
     # Pieces between neighbouring ends of either kind lie in one record and in one group.
     cuts = np.unique(np.concatenate([passed, ends]))
     middle = (cuts[1:] + cuts[:-1]) / 2

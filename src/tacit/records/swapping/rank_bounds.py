@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
 from tacit.arrays import Floats
@@ -16,7 +14,7 @@ from tacit.context import Context
 from tacit.data.block import list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs
-from tacit.data.values import not_numeric
+from tacit.data.values import as_frame, not_numeric
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName, PositiveInt
 from tacit.plot.chart import Chart
@@ -168,21 +166,19 @@ class RankBounds(Measure):
         numbers["best guess of the rank, largest value"] = best_guess(posterior[-1], step)
         if inside is not None:
             numbers["originals within their bounds"] = inside
-        frame = pa.table(
-            {
-                "record": np.concatenate([row[1] + 1 for row in rows]),
-                "column": np.repeat(list(columns), [len(row[1]) for row in rows]),
-                "released": np.concatenate([row[2] for row in rows]),
-                "lower": np.concatenate([row[3] for row in rows]),
-                "upper": np.concatenate([row[4] for row in rows]),
-            }
-        )
+        frame = {
+            "record": np.concatenate([row[1] + 1 for row in rows]),
+            "column": np.repeat(list(columns), [len(row[1]) for row in rows]),
+            "released": np.concatenate([row[2] for row in rows]),
+            "lower": np.concatenate([row[3] for row in rows]),
+            "upper": np.concatenate([row[4] for row in rows]),
+        }
         return RankBoundsResult(
             kind=self.kind,
             title="Rank bounds",
             value=risks[worst],
             numbers=numbers,
-            frame=nw.from_native(frame, eager_only=True),
+            frame=as_frame(frame),
             explanation=(
                 "Everyone who knows the swapping window can bound each original value by the released values that many ranks away. Narrow bounds disclose the value whatever the swap did."
             ),

@@ -187,7 +187,10 @@ class RankSwap(Method):
         shift = np.abs(partner - np.arange(n))
         moved = {"largest": int(shift.max()), "mean": float(shift.mean())}
         if low or high < n:
-            released = average_tails(released, ranking.order, low, high)
+            released = released.astype(np.float64)
+            for tail in (ranking.order[:low], ranking.order[high:]):
+                if len(tail):
+                    released[tail] = released[tail].mean()
         if everyone:
             return column.restore(released), moved
         whole = column.values.astype(released.dtype)
@@ -198,15 +201,6 @@ class RankSwap(Method):
         """Return how many ranks a value of a column may move."""
         percent = self.percent[name] if isinstance(self.percent, Mapping) else self.percent
         return max(1, int(np.floor(percent * n / 100.0 + 1e-9)))
-
-
-def average_tails(x: npt.NDArray[Any], order: Ints, low: int, high: int) -> npt.NDArray[Any]:
-    """Return a column with its lowest and highest values replaced by their means."""
-    out = x.astype(np.float64)
-    for tail in (order[:low], order[high:]):
-        if len(tail):
-            out[tail] = out[tail].mean()
-    return out
 
 
 def check_swapped(

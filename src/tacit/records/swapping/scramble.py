@@ -107,31 +107,19 @@ def released_order(data: Microdata, ctx: Context) -> Microdata:
     along streets or by date of entry show the order as well. The numbers of households that a step has given
     on purpose, such as pseudonyms that link two files, stay as they are.
     """
-    drawn = data if renumbered_columns(data) else scrambled_order(data, ctx)
-    home = data.household
-    return (
-        drawn if home is None or home in replaced_columns(data) else number_households(drawn, home)
-    )
-
-
-def renumbered_columns(data: Microdata) -> set[str]:
-    """Return the household columns that a step has numbered in an order of its own, which the release keeps."""
-    return {c for a in data.history for c in a.details.get("new_numbers", ())}
-
-
-def replaced_columns(data: Microdata) -> set[str]:
-    """Return the columns whose values a step has replaced by others that tell nothing of the source's order."""
-    given = {
+    # The household columns that a step has numbered in an order of its own, which the release keeps.
+    renumbered = {c for a in data.history for c in a.details.get("new_numbers", ())}
+    replaced = {
         c for a in data.history if a.kind in GIVES_NEW_VALUES for c in a.details.get("columns", ())
     }
-    return given | renumbered_columns(data)
-
-
-def number_households(data: Microdata, home: str) -> Microdata:
-    """Return the data with households numbered 1, 2, ... as they first occur; a missing one stays missing."""
-    known = data.frame.filter(~nw.col(home).is_null())
+    drawn = data if renumbered else scrambled_order(data, ctx)
+    home = data.household
+    if home is None or home in replaced | renumbered:
+        return drawn
+    # Households are numbered 1, 2, ... as they first occur; a missing one stays missing.
+    known = drawn.frame.filter(~nw.col(home).is_null())
     firsts = aggregate(known.select(home, ROW), [home], nw.col(ROW).min().alias(FIRST))
     found = data.engine.to_arrow(firsts.select(home, FIRST)).sort_by(FIRST)
     number = pa.array(np.arange(1, found.num_rows + 1, dtype=np.int64))
     mapping = pa.table({"old": found.column(home), "new": number})
-    return drop_stale_descriptions(data.recode(home, mapping).materialise(), [home])
+    return drop_stale_descriptions(drawn.recode(home, mapping).materialise(), [home])

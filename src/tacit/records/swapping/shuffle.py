@@ -13,7 +13,7 @@ import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.arrays import Flags, Floats, Ints
-from tacit.context import Context
+from tacit.context import Context, Progress
 from tacit.data.block import Block, Missing, format_columns, list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
 from tacit.data.values import target_faults
@@ -33,8 +33,6 @@ from tacit.stats.ranks import (
     sources,
     spearman_to_pearson,
 )
-
-Tick = Callable[[str, float | None], None]
 
 #: Columns of which ties leave less than this share of the variance of ranks are no normal variables cut
 #: fine, so that the sine formula does not hold for them.
@@ -224,7 +222,9 @@ class Shuffle(Method):
                 Approximate,
                 stacklevel=5,
             )
-        share = compute_explained_share(target, len(columns))
+        r = len(target) - len(columns)
+        # The share of the variance of each column shuffled that the others explain.
+        share = np.diag(dot(target[r:, :r], solve(target[:r, :r], target[:r, r:])))
         told = [c for c, part in zip(columns, share, strict=True) if part > TELLING]
         if told:
             warnings.warn(
@@ -302,16 +302,17 @@ def scores_of(
     """
     rankings = tuple(rank(column, rng) for column in x.T)
     others = tuple(rank(column, stable=False) for column in given.T)
+    none = np.empty((len(x), 0))
     if normal:
         v = np.column_stack([standard(r.scores()) for r in rankings])
-        u = matrix([r.mean_scores() for r in others], len(x))
+        u = np.column_stack([none, *(r.mean_scores() for r in others)])
     else:
         v, u = np.column_stack([standard(column) for column in x.T]), given
     return Scores(
         Design.of(u, categories),
         v,
         rankings,
-        matrix([standard(r.mean_ranks()) for r in others], len(x)),
+        np.column_stack([none, *(standard(r.mean_ranks()) for r in others)]),
         tuple(r.kept >= FINE for r in others),
     )
 
@@ -341,12 +342,6 @@ def repair_correlations(target: Floats) -> tuple[Floats, float]:
         return target, 0.0
     found = nearest_correlation(target)
     return found, float(np.abs(found - target).max())
-
-
-def compute_explained_share(target: Floats, q: int) -> Floats:
-    """Return the share of the variance of each of the last q columns that the others explain."""
-    r = len(target) - q
-    return np.asarray(np.diag(dot(target[r:, :r], solve(target[:r, :r], target[:r, r:]))))
 
 
 # -- drawing ---------------------------------------------------------------------------------------
@@ -392,7 +387,7 @@ def conditional(scores: Scores, target: Floats, rng: np.random.Generator, *, exa
 
 
 def hypercube(
-    scores: Scores, target: Floats, rng: np.random.Generator, tick: Tick, *, exact: bool
+    scores: Scores, target: Floats, rng: np.random.Generator, tick: Progress, *, exact: bool
 ) -> tuple[Floats, int]:
     """Return new scores from permuted normal scores, refined, and the number of refinements.
 
@@ -405,15 +400,18 @@ def hypercube(
     noise = orthogonalise_noise(noise, scores.design, *((scores.v,) if exact else ()))
 
     def attempt(aim: Floats) -> tuple[Floats, Floats]:
+        """Return scores for correlations aimed at, and what the ranks of their result fall short of."""
         found = new_scores(scores, noise, aim)
-        return found, rank_gap(scores, found)
+        short = -reassign_values(scores, found)[1]
+        np.fill_diagonal(short, 0.0)
+        return found, short
 
     found, _, rounds = refine_scores(target, attempt, tick)
     return found, rounds
 
 
 def refine_scores(
-    target: Floats, attempt: Callable[[Floats], tuple[Floats, Floats]], tick: Tick
+    target: Floats, attempt: Callable[[Floats], tuple[Floats, Floats]], tick: Progress
 ) -> tuple[Floats, float, int]:
     """Return the scores with the smallest gap, the largest entry of that gap, and the refinements made.
 
@@ -435,24 +433,8 @@ def refine_scores(
     return best, float(np.abs(gap).max()), rounds
 
 
-def rank_gap(scores: Scores, found: Floats) -> Floats:
-    """Return the rank correlations of the original less those after handing out values by new scores."""
-    order = [rank(column).order for column in found.T]
-    after = np.column_stack(
-        [
-            standard(restore_record_order(o, r.middle))
-            for o, r in zip(order, scores.rankings, strict=True)
-        ]
-    )
-    gap = scores.rank_correlations - cross(scores.rank_design(), after)
-    r = scores.design.width
-    gap[:r, :r] = 0.0
-    np.fill_diagonal(gap, 0.0)
-    return gap
-
-
 def reassign_values(
-    scores: Scores, found: Floats, rng: np.random.Generator
+    scores: Scores, found: Floats, rng: np.random.Generator | None = None
 ) -> tuple[list[Ints], Floats]:
     """Return from whom each record gets its value in each column, and the change of rank correlations."""
     origin, after = [], []
@@ -473,11 +455,6 @@ def standard(x: Floats) -> Floats:
     """Return a column with mean 0 and variance 1."""
     centered = x - x.mean()
     return np.asarray(centered / np.sqrt((centered * centered).mean()))
-
-
-def matrix(columns: list[Any], n: int) -> Floats:
-    """Return columns side by side; n rows also when there are none."""
-    return np.column_stack(columns) if columns else np.empty((n, 0))
 
 
 def with_ones(correlations: Floats) -> Floats:

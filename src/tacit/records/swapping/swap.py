@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
-from tacit.arrays import Ints
 from tacit.context import Context
 from tacit.data.in_blocks import draws_of, strata, ticker
 from tacit.data.microdata import Microdata
@@ -218,13 +217,3 @@ def derange(tickets: Frame, rng: np.random.Generator, engine: Engine) -> Frame:
     )
     owners = placed.select(nw.col(ROW).alias(SOURCE), GROUP, RANK)
     return turned.join(owners, on=[GROUP, RANK], how="inner").select(ROW, SOURCE)
-
-
-def rank_in_group(ordered: Ints) -> Ints:
-    """Return 0, 1, ... within each run of equal numbers."""
-    n = len(ordered)
-    if n == 0:
-        return np.zeros(0, dtype=np.int64)
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    lengths = np.diff(np.r_[starts, n])
-    return np.arange(n, dtype=np.int64) - np.repeat(starts, lengths)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field
@@ -14,10 +13,10 @@ from tacit.arrays import Floats, Ints
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, weights_of
-from tacit.data.values import classes
-from tacit.errors import ColumnNotFound, InputError
+from tacit.data.values import as_frame, classes
+from tacit.errors import InputError, require_columns
 from tacit.fields import ColumnName, ColumnNames, PositiveInt
-from tacit.records.swapping.microaggregated_swap import name_cells
+from tacit.records.swapping.microaggregated_swap import cell_ranges, name_cells
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -63,9 +62,7 @@ class SwapAudit(Measure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> Result:
         original = other.original
-        absent = [c for c in (*self.columns, *self.by) if c not in original.columns]
-        if absent:
-            raise ColumnNotFound(absent, list(original.columns), "the original data")
+        require_columns((*self.columns, *self.by), original.columns, "the original data")
         both = pairs(original, data, self.columns, self.kind)
         if not len(both.old):
             raise InputError(f"{self.kind} needs records that are in original and release")
@@ -109,7 +106,7 @@ class SwapAudit(Measure):
                 "cells whose weighted mean changed": len(moved),
                 "cells with values outside their range": outside,
             },
-            frame=nw.from_native(frame, eager_only=True),
+            frame=as_frame(frame),
             explanation=(
                 "A value that did not move is disclosed to whoever finds its record; cells of few records "
                 "have little to exchange."
@@ -133,27 +130,20 @@ def audit_cells(
         return np.bincount(at, weights=values, minlength=n).astype(np.float64)
 
     heavy, count = added(w), np.bincount(at, minlength=n)
-    ends = {}
-    for name, values in (("before", x), ("after", y)):
-        low, high = np.full(n, np.inf), np.full(n, -np.inf)
-        np.minimum.at(low, at, values)
-        np.maximum.at(high, at, values)
-        ends[name] = (low, high)
-    means = {name: added(w * v) / heavy for name, v in (("before", x), ("after", y))}
-    size, same = added(w * np.abs(x)) / heavy, added((x == y).astype(np.float64)) / count
+    before, after = cell_ranges(at, x, n), cell_ranges(at, y, n)
+    told = {
+        "records": count,
+        "mean before": added(w * x) / heavy,
+        "mean after": added(w * y) / heavy,
+        "smallest before": before[0],
+        "smallest after": after[0],
+        "largest before": before[1],
+        "largest after": after[1],
+        "share unchanged": added((x == y).astype(np.float64)) / count,
+        "mean size": added(w * np.abs(x)) / heavy,
+    }
+    lines = zip(kinds.tolist(), *(values.tolist() for values in told.values()), strict=True)
     return [
-        {
-            "column": column,
-            "cell": names[int(kinds[i])],
-            "records": int(count[i]),
-            "mean before": float(means["before"][i]),
-            "mean after": float(means["after"][i]),
-            "smallest before": float(ends["before"][0][i]),
-            "smallest after": float(ends["after"][0][i]),
-            "largest before": float(ends["before"][1][i]),
-            "largest after": float(ends["after"][1][i]),
-            "share unchanged": float(same[i]),
-            "mean size": float(size[i]),
-        }
-        for i in range(n)
+        {"column": column, "cell": names[kind], **dict(zip(told, line, strict=True))}
+        for kind, *line in lines
     ]

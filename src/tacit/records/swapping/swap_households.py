@@ -27,9 +27,9 @@ from tacit.errors import (
 )
 from tacit.fields import ColumnName, ColumnNames, HouseholdColumn, PositiveInt, Probability, Secret
 from tacit.numerics.algebra import norm
-from tacit.records.swapping.swap import rank_in_group
 from tacit.registry import register
 from tacit.spec import Method
+from tacit.stats.ranks import rank_within
 from tacit.treatment import OnHousehold
 
 
@@ -362,10 +362,10 @@ def pairs(
     size = np.bincount(group)
     moving = np.minimum(2 * np.bincount(group, drawn).astype(np.int64), size // 2 * 2)
     order = np.lexsort((rank, group))
-    movers = order[rank_in_group(group[order]) < moving[group[order]]]
+    movers = order[rank_within(group[order]) < moving[group[order]]]
     shuffled = rng.permutation(int(place.max()) + 1)[place]
     movers = movers[np.lexsort((rng.random(len(movers)), shuffled[movers], group[movers]))]
-    seat, half = rank_in_group(group[movers]), moving[group[movers]] // 2
+    seat, half = rank_within(group[movers]), moving[group[movers]] // 2
     ahead = np.flatnonzero(seat < half)
     first, second = movers[ahead], movers[ahead + half[ahead]]
     apart = place[first] != place[second]

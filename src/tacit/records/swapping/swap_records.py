@@ -200,8 +200,7 @@ class SwapRecords(Method):
         )
         common = [c for c in self.similar[0] if all(c in other for other in self.similar)]
         check_partners(partner, areas, self.make_up(data, homes, common))
-        self.report(partner, profile, areas, must, ctx)
-        self.warn(unmet, must, areas[partner] != areas)
+        self.report(partner, profile, unmet, areas, must, ctx)
         return exchanged(data, self.targets(data), homes, partner)
 
     def areas(self, data: Microdata, homes: Households) -> Ints:
@@ -245,8 +244,10 @@ class SwapRecords(Method):
             )
         return values
 
-    def report(self, partner: Ints, profile: Ints, areas: Ints, must: Flags, ctx: Context) -> None:
-        """Note what was swapped and what could not be."""
+    def report(
+        self, partner: Ints, profile: Ints, unmet: int, areas: Ints, must: Flags, ctx: Context
+    ) -> None:
+        """Note what was swapped, and warn of households that could not be swapped as asked."""
         n = len(partner)
         moved = partner != np.arange(n)
         crossed = areas[partner] != areas
@@ -264,12 +265,8 @@ class SwapRecords(Method):
             },
             by_profile=[int((profile[moved] == p).sum()) for p in range(len(self.similar))],
         )
-
-    def warn(self, unmet: int, must: Flags, crossed: Flags) -> None:
-        """Say that households could not be swapped as asked."""
-        left = (must & ~crossed).any(axis=1)
         if left.any():
-            share = left.sum() / must.any(axis=1).sum()
+            share = left.any(axis=1).sum() / must.any(axis=1).sum()
             warnings.warn(
                 f"swap_records: {share:.1%} of the households at risk have no similar partner across the level on which they are at risk, and did not cross it; add a coarser profile to similar, or protect them otherwise",
                 WeakProtection,

@@ -21,9 +21,9 @@ from tacit.engine.class_index import ClassIndex
 from tacit.engine.relational import N, counts
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName, PositiveInt
-from tacit.records.swapping.swap import rank_in_group
 from tacit.registry import register
 from tacit.spec import Method
+from tacit.stats.ranks import rank_within
 
 STRATUM, BUCKET, TICKET = "__stratum__", "__bucket__", "__ticket__"
 
@@ -167,7 +167,7 @@ def last_drawn(
     # In a stratum of which all records are drawn, or none, no ticket decides.
     most = np.where(wanted > 0, np.iinfo(np.int64).max, -1)
     last, row_last = most.copy(), most.copy()
-    place = rank_in_group(stratum[order]) == (wanted - before - 1)[stratum[order]]
+    place = rank_within(stratum[order]) == (wanted - before - 1)[stratum[order]]
     at = order[place]
     last[stratum[at]], row_last[stratum[at]] = ticket[at], row[at]
     return last, row_last

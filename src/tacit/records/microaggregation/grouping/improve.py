@@ -12,6 +12,7 @@ from tacit.numerics.kernels import Kernels
 from tacit.records.microaggregation.grouping.loss import Tick, group_sizes, loss
 from tacit.records.microaggregation.grouping.mdav_groups import split_large
 from tacit.records.microaggregation.grouping.tree import neighbours
+from tacit.stats.ranks import rank_within
 
 #: Nearest records of a record through which groups to change to are found.
 LOOK = 8
@@ -21,6 +22,8 @@ CHAIN = 5
 PATIENCE, MORE_PATIENCE = 500, 50
 #: Positions of the counters in ``Groups.tops``.
 LOGGED, FREE, FIRST, WAITING = 0, 1, 2, 3
+#: What a change does to the size of a group.
+JOINS, LEAVES = 1, -1
 
 #: Groups newly started: this many times n / k^2 in small files, and n / k in large ones.
 EFFORT, LARGE_EFFORT = 200, 3
@@ -71,7 +74,6 @@ def improve_by_search(
     names = KERNELS.pick(TURNS * (n + rounds) * k * x.shape[1])
     tolerance = TOLERANCE * max(float((x**2).sum()) / n, np.finfo(float).tiny)
     tick("improving groups", None)
-    names["wake_all"](state)
     while state.tops[WAITING]:
         state.tops[LOGGED] = 0
         names["process_queue"](state, k, tolerance, 20 * BATCH)
@@ -123,10 +125,7 @@ def make_search_state(x: Floats, labels: Ints, k: int, near: Ints) -> Groups:
     n, p = x.shape
     most = n // k + 2  # room for a group to be founded before others are dissolved
     size = np.bincount(labels, minlength=most).astype(np.int64)
-    order = np.argsort(labels, kind="stable")
-    start = np.concatenate([[0], np.cumsum(size)[:-1]])
-    place = np.empty(n, dtype=np.int64)
-    place[order] = np.arange(n) - start[labels[order]]
+    place = rank_within(labels)
     member = np.full((most, 2 * k), -1, dtype=np.int64)
     member[labels, place] = np.arange(n)
     sums = np.zeros((most, p))
@@ -148,9 +147,10 @@ def make_search_state(x: Floats, labels: Ints, k: int, near: Ints) -> Groups:
         log=np.zeros((8 * n + 64, 2), dtype=np.int64),
         free=free,
         is_free=is_free,
-        queue=np.zeros(n, dtype=np.int64),
-        waits=np.zeros(n, dtype=np.bool_),
-        tops=np.array([0, is_free.sum(), 0, 0], dtype=np.int64),
+        # All records wait, group by group.
+        queue=np.argsort(labels, kind="stable"),
+        waits=np.ones(n, dtype=np.bool_),
+        tops=np.array([0, is_free.sum(), 0, n], dtype=np.int64),
     )
 
 
@@ -185,14 +185,8 @@ def queue_group(s: Groups, g: int) -> None:
             tops[WAITING] += 1
 
 
-def wake_all(s: Groups) -> None:
-    """Put all records into the queue, group by group."""
-    for g in range(len(s.size)):
-        queue_group(s, g)
-
-
 def relocate(s: Groups, record: int, g: int) -> None:
-    """Put a record into another group; sums are left to the caller."""
+    """Put a record into another group."""
     member, place, size = s.member, s.place, s.size
     old = s.label[record]
     last = size[old] - 1
@@ -208,52 +202,35 @@ def relocate(s: Groups, record: int, g: int) -> None:
         s.is_free[old] = True
         s.free[s.tops[FREE]] = old
         s.tops[FREE] += 1
+    add_up(s, old)
+    add_up(s, g)
 
 
 def shift(s: Groups, record: int, g: int) -> None:
-    """Put a record into another group, with sums, log and queue."""
-    old = s.label[record]
+    """Put a record into another group, and log where it came from."""
     s.log[s.tops[LOGGED], 0] = record
-    s.log[s.tops[LOGGED], 1] = old
+    s.log[s.tops[LOGGED], 1] = s.label[record]
     s.tops[LOGGED] += 1
     relocate(s, record, g)
-    add_up(s, old)
-    add_up(s, g)
 
 
 def undo_changes(s: Groups) -> None:
     """Take all logged changes back."""
     while s.tops[LOGGED] > 0:
         s.tops[LOGGED] -= 1
-        record, g = s.log[s.tops[LOGGED], 0], s.log[s.tops[LOGGED], 1]
-        old = s.label[record]
-        relocate(s, record, g)
-        add_up(s, old)
-        add_up(s, g)
+        relocate(s, s.log[s.tops[LOGGED], 0], s.log[s.tops[LOGGED], 1])
 
 
-def compute_leaving_gain(x: Floats, sums: Floats, size: Ints, record: int, g: int) -> float:
-    """Return how much SSE falls when a record leaves its group."""
+def compute_share(x: Floats, sums: Floats, size: Ints, record: int, g: int, step: int) -> float:
+    """Return how much SSE rises when a record joins a group , or falls when it leaves its own."""
     n = size[g]
-    if n < 2:
+    if n == 0 or n + step == 0:
         return 0.0
     total = 0.0
     for j in range(x.shape[1]):
         gap = x[record, j] - sums[g, j] / n
         total += gap * gap
-    return total * n / (n - 1)
-
-
-def compute_joining_cost(x: Floats, sums: Floats, size: Ints, record: int, g: int) -> float:
-    """Return how much SSE rises when a record joins a group."""
-    n = size[g]
-    if n == 0:
-        return 0.0
-    total = 0.0
-    for j in range(x.shape[1]):
-        gap = x[record, j] - sums[g, j] / n
-        total += gap * gap
-    return total * n / (n + 1)
+    return total * n / (n + step)
 
 
 def try_best_change(s: Groups, record: int, k: int, tolerance: float) -> float:
@@ -269,7 +246,7 @@ def try_best_change(s: Groups, record: int, k: int, tolerance: float) -> float:
     u = label[record]
     n_u = size[u]
     spare = n_u > k
-    gain = compute_leaving_gain(x, sums, size, record, u)
+    gain = compute_share(x, sums, size, record, u, LEAVES)
     best, partner, to, onward = -tolerance, -1, -1, -1
     for t in range(min(LOOK, near.shape[1])):
         v = label[near[record, t]]
@@ -282,7 +259,7 @@ def try_best_change(s: Groups, record: int, k: int, tolerance: float) -> float:
             across += sums[v, j] * x[record, j]
             tilt[j] = 2.0 * (inverse * x[record, j] - sums[u, j] / n_u)
         if spare and n_v < 2 * k - 1:
-            change = compute_joining_cost(x, sums, size, record, v) - gain
+            change = compute_share(x, sums, size, record, v, JOINS) - gain
             if change < best:
                 best, partner, to, onward = change, -1, v, -1
         base = 2.0 * own[record] / n_u - 2.0 * across / n_v - inverse * square[record]
@@ -309,7 +286,7 @@ def try_best_change(s: Groups, record: int, k: int, tolerance: float) -> float:
                 w = label[near[other, r]]
                 if w in (u, v) or size[w] >= 2 * k - 1:
                     continue
-                whole = change + compute_joining_cost(x, sums, size, other, w)
+                whole = change + compute_share(x, sums, size, other, w, JOINS)
                 if whole < best:
                     best, partner, to, onward = whole, other, v, w
     if to < 0:
@@ -372,8 +349,8 @@ def start_group(s: Groups, record: int, k: int, skip: int) -> tuple[float, bool]
     for t in range(k):
         one = record if t == 0 else near[record, t - 1 if t - 1 < skip else t]
         donors[t] = label[one]
-        total -= compute_leaving_gain(x, sums, size, one, label[one])
-        total += compute_joining_cost(x, sums, size, one, g)
+        total -= compute_share(x, sums, size, one, label[one], LEAVES)
+        total += compute_share(x, sums, size, one, g, JOINS)
         shift(s, one, g)
     queue_group(s, g)
     for t in range(k):
@@ -384,12 +361,12 @@ def start_group(s: Groups, record: int, k: int, skip: int) -> tuple[float, bool]
             for r in range(near.shape[1]):
                 v = label[near[one, r]]
                 if v != poor and k <= size[v] < 2 * k - 1:
-                    change = compute_joining_cost(x, sums, size, one, v)
+                    change = compute_share(x, sums, size, one, v, JOINS)
                     if change < best:
                         best, to = change, v
             if to < 0:
                 return total, False
-            total += best - compute_leaving_gain(x, sums, size, one, poor)
+            total += best - compute_share(x, sums, size, one, poor, LEAVES)
             shift(s, one, to)
             queue_group(s, to)
         queue_group(s, poor)
@@ -425,12 +402,10 @@ KERNELS = Kernels(
     globals(),
     add_up,
     queue_group,
-    wake_all,
     relocate,
     shift,
     undo_changes,
-    compute_leaving_gain,
-    compute_joining_cost,
+    compute_share,
     is_group_listed,
     try_best_change,
     process_queue,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
@@ -73,10 +74,6 @@ class Space:
             return float(((self.x - self.x.mean(axis=0)) ** 2).sum())
         return float(self.squared.sum()) / (2.0 * self.n)
 
-    def neighbour_bound(self) -> float:
-        """Return a quarter of the squared distances to nearest records: no groups have a smaller SSE."""
-        return float(self.between(np.arange(self.n), self.near(1)[:, 0]).sum()) / 4.0
-
     def points(self) -> tuple[Space, Ints, Ints]:
         """Return the distinct records, the distinct record of each record, and how many share it."""
         if self.euclidean:
@@ -91,6 +88,12 @@ class Space:
         squared = self.squared[np.ix_(first, first)] if len(self.squared) else self.squared
         space = Space(len(first), self.x[first], squared)
         return space, point.astype(np.int64), m.astype(np.int64)
+
+
+def connected_parts(n: int, edges: Ints) -> Ints:
+    """Return the part of each of n records that edges connect to one another."""
+    graph = sparse.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
+    return sparse.csgraph.connected_components(graph, directed=False)[1].astype(np.int64)
 
 
 def find_nearest_records(x: Floats, count: int) -> tuple[Ints, Floats]:

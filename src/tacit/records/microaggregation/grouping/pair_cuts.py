@@ -6,10 +6,9 @@ import itertools
 from collections import defaultdict
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from tacit.arrays import Floats, Ints
+from tacit.records.microaggregation.grouping.near import connected_parts
 
 Points = tuple[int, ...]
 
@@ -98,8 +97,7 @@ def find_broken_components(shares: Shares, m: Ints) -> set[Points]:
     weight = np.array(list(shares.together.values()))
     for least in (0.0, 0.25, 0.5):
         at = pairs[weight > least + FRACTION]
-        graph = sparse.coo_array((np.ones(len(at)), (at[:, 0], at[:, 1])), shape=(len(m), len(m)))
-        part = connected_components(graph, directed=False)[1]
+        part = connected_parts(len(m), at)
         for label in np.unique(part[at]):
             points = np.flatnonzero(part == label)
             size = int(m[points].sum())

@@ -30,7 +30,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from tacit.arrays import Floats, Ints
@@ -90,24 +89,22 @@ class Partition:
         return self.value - self.bound <= PROVEN * self.value
 
 
-def find_cheapest_pairing(
-    space: Space, cost: Cost, tick: Tick, *, seconds: float = SECONDS
-) -> Partition:
+def find_cheapest_pairing(space: Space, cost: Cost, tick: Tick) -> Partition:
     """Return the cheapest partition into pairs and triples, and a bound on all of them.
 
-    ``seconds`` are those of each of the two integer programs. A cost ``pairs`` needs an even number of records.
+    A cost ``pairs`` needs an even number of records.
     """
     points, point, m = space.points()
     master = Master(points, m, cost, tick)
     bound = master.tighten()
     tick("whole groups", None)
-    chosen, beyond, _ = master.whole(master.groups, seconds)
+    chosen, beyond, _ = master.whole(master.groups)
     within = master.within(beyond - bound)
     if within is not None:
         tick("proving the optimum", None)
-        chosen, beyond, below = master.whole(within, seconds, best=(chosen, beyond))
+        chosen, beyond, below = master.whole(within, (chosen, beyond))
         bound = max(bound, below)
-    value = float(master.costs(chosen).sum())
+    value = float(costs(points, chosen, cost).sum())
     gap = max(0.0, beyond - bound) * master.unit
     return Partition(labels_of(chosen, point), value, max(0.0, value - gap))
 
@@ -183,14 +180,10 @@ class Master:
         """Return the room of each cut."""
         return np.array([self.room(points) for points in self.cuts])
 
-    def costs(self, groups: Ints) -> Floats:
-        """Return what groups cost."""
-        return costs(self.space, groups, self.cost)
-
     def beyond(self, groups: Ints) -> Floats:
         """Return what groups cost beyond the potentials of their points, in units."""
         own = np.where(groups < 0, 0.0, self.potential[groups]).sum(axis=1)
-        return (self.costs(groups) - own) / self.unit
+        return (costs(self.space, groups, self.cost) - own) / self.unit
 
     def prices(self, groups: Ints) -> Floats:
         """Return the costs that the solver sees; too low ones leave bounds valid."""
@@ -287,7 +280,9 @@ class Master:
         inside = np.zeros((self.n, len(self.cuts)), dtype=np.uint8)
         for j, points in enumerate(self.cuts):
             inside[list(points), j] = 1
-        start, which = lists(inside)
+        # Where each point's cuts begin, and the cuts one point after the other.
+        point, which = np.nonzero(inside)
+        start = np.searchsorted(point, np.arange(self.n + 1))
         y, z = self.duals[: self.n] + self.potential / self.unit, self.duals[self.n :]
 
         def run(room: int) -> tuple[int, Ints, Floats]:
@@ -320,7 +315,7 @@ class Master:
         return False
 
     def whole(
-        self, groups: Ints, seconds: float, best: tuple[Ints, float] | None = None
+        self, groups: Ints, best: tuple[Ints, float] | None = None
     ) -> tuple[Ints, float, float]:
         """Return the cheapest partition into some of the groups, its cost, and a bound on it."""
         whole = np.ones(len(groups), dtype=np.bool_)
@@ -328,7 +323,7 @@ class Master:
             self.model(groups, 0.0, float(self.m.max()), integer=whole),
             options={"mip_abs_gap": 0.0, "random_seed": 0},
         )
-        solution = lp.solve(time_limit=seconds, gap=0.0, should_stop=self.is_cancelled)
+        solution = lp.solve(time_limit=SECONDS, gap=0.0, should_stop=self.is_cancelled)
         below = solution.bound
         if solution.state == "stopped":
             self.tick("whole groups", None)
@@ -403,13 +398,6 @@ def count_cut_members(groups: Ints, cuts: list[Points], n: int) -> sparse.csr_ar
     index = np.concatenate(rows)
     start = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
     return sparse.csr_array((np.ones(len(index)), index, start), shape=(len(cuts), len(groups)))
-
-
-def lists(inside: npt.NDArray[np.uint8]) -> tuple[Ints, Ints]:
-    """Return where each point's cuts begin, and the cuts one point after the other."""
-    point, cut = np.nonzero(inside)
-    start = np.searchsorted(point, np.arange(len(inside) + 1))
-    return start.astype(np.int64), cut.astype(np.int64)
 
 
 # -- pricing -----------------------------------------------------------------------------------
