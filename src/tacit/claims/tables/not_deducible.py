@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.arrays import Ints
 from tacit.claims.attack.attacker import is_protected, room_of
-from tacit.claims.attack.movements import System
+from tacit.claims.attack.movements import System, places_of
 from tacit.claims.attack.needs import Needs
 from tacit.claims.attack.respondents import (
     NEAR,
@@ -15,7 +15,6 @@ from tacit.claims.attack.respondents import (
     is_deducible_exactly,
     is_immovable,
     kernel_vectors,
-    places_of,
 )
 from tacit.claims.claim import Claim
 from tacit.claims.outsiders import has_whole_counts, solves_in_whole_numbers

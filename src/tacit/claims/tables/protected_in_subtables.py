@@ -19,6 +19,8 @@ from tacit.claims.view import TableView
 
 #: Subtables are looked at together up to this many cells.
 TOGETHER = 100_000
+#: What a copy has of its cell.
+BY_CELL = ("value", "lower_level", "upper_level", "sliding_level", "primary", "singleton")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,16 +105,10 @@ def side_by_side(
 ) -> Copies:
     """Return some subtables as one view."""
     at = np.concatenate(cells)
-    nobody = np.full(len(at), -1, dtype=np.int64)
     return Copies(
         cells=at,
-        value=table.value[at],
-        lower_level=table.lower_level[at],
-        upper_level=table.upper_level[at],
-        sliding_level=table.sliding_level[at],
-        primary=table.primary[at],
-        singleton=table.singleton[at],
-        owner=table.owner[at] if guarded else nobody,
+        owner=table.owner[at] if guarded else np.full(len(at), -1, dtype=np.int64),
         equations=sparse.csr_array(sparse.block_diag(rows, format="csr")),
         frequency=table.frequency,
+        **{name: getattr(table, name)[at] for name in BY_CELL},
     )

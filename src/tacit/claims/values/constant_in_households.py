@@ -5,7 +5,7 @@ from __future__ import annotations
 import narwhals.stable.v2 as nw
 
 from tacit.claims.claim import Claim
-from tacit.claims.classes import Frame
+from tacit.claims.classes import Frame, has_rows
 from tacit.claims.registry import check_for
 from tacit.engine.names import aggregate
 
@@ -28,5 +28,4 @@ def differs_in_a_household(frame: Frame, homes: list[str], column: str) -> bool:
     """Return True when some household, of a copy where there are several, has two values of a column."""
     known = frame.filter(~nw.col(homes[0]).is_null())
     pairs = aggregate(known, [*homes, column], nw.len().alias(HOMES))
-    split = aggregate(pairs, homes, nw.len().alias(VALUES)).filter(nw.col(VALUES) > 1)
-    return int(split.select(nw.len().alias(HOMES)).collect("pyarrow").item(0, HOMES)) > 0
+    return has_rows(aggregate(pairs, homes, nw.len().alias(VALUES)).filter(nw.col(VALUES) > 1))

@@ -9,8 +9,6 @@ from tacit.claims.claim import Claim
 from tacit.claims.classes import Frame, class_sizes
 from tacit.claims.registry import check_for
 
-Shown = dict[str, Any]
-
 
 @check_for("geography-threshold")
 def shows_no_small_unit(frame: Frame, claim: Claim) -> bool:
