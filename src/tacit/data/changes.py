@@ -48,11 +48,6 @@ def changes(before: Microdata, after: Microdata) -> dict[str, Any]:
     }
 
 
-def count_changes(before: Microdata, after: Microdata, columns: Sequence[str]) -> Mapping[str, int]:
-    """Return how many cells of some columns that both have changed, in records that both have."""
-    return count_kept(before, after, columns)[1]
-
-
 def count_kept(
     before: Microdata, after: Microdata, shared: Sequence[str]
 ) -> tuple[int, Mapping[str, int]]:

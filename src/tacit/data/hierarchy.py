@@ -340,7 +340,7 @@ class Hierarchy:
 
     def describe(self, limit: int = 40) -> str:
         """Return the tree as text, top first, at most ``limit`` lines; counts are of ground values."""
-        lines = list(_first(self._tree_lines(self.height, 0, ""), limit + 1))
+        lines = list(itertools.islice(self._tree_lines(self.height, 0, ""), limit + 1))
         if len(lines) > limit:
             lines[limit:] = [f"... {len(self):,} ground values in all"]
         return "\n".join(lines)
@@ -557,11 +557,6 @@ def list_faults(faults: Sequence[str]) -> list[str]:
     if len(faults) <= MAX_FAULTS:
         return list(faults)
     return [*faults[:MAX_FAULTS], f"... and {len(faults) - MAX_FAULTS} more of this sort"]
-
-
-def _first(items: Iterator[str], n: int) -> Iterator[str]:
-    for _, item in zip(range(n), items, strict=False):
-        yield item
 
 
 # -- rules whose parameters stand in a plan as they are ----------------------------------------------

@@ -19,7 +19,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 from pydantic import AfterValidator, Field
@@ -58,21 +58,11 @@ class Rule:
     expr: nw.Expr
 
 
-@dataclass(frozen=True)
-class Constant:
-    """A constant of a rule."""
+class Term(NamedTuple):
+    """One side of a comparison: a column, or, without one, a constant."""
 
-    value: Any
-
-
-@dataclass(frozen=True)
-class ColumnTerm:
-    """A column of a rule."""
-
-    name: str
-
-
-Term = Constant | ColumnTerm
+    column: str | None = None
+    value: Any = None
 
 
 def where(text: str, schema: Schema) -> Rule:
@@ -181,17 +171,14 @@ def check(node: ast.expr) -> None:
 
 def check_comparison(left: ast.expr, op: ast.cmpop, right: ast.expr) -> None:
     """Refuse operands that are not names, constants or, after ``in``, a list of constants."""
-    first = term(left, {})
+    terms = [term(left, {})]
     if isinstance(op, ast.In | ast.NotIn):
         members(right)
-        if isinstance(first, Constant):
-            raise InvalidParameter("the rule compares two constants; name a column")
-        return
-    second = term(right, {})
-    if isinstance(first, Constant) and isinstance(second, Constant):
+    else:
+        terms.append(term(right, {}))
+    if all(t.column is None for t in terms):
         raise InvalidParameter("the rule compares two constants; name a column")
-    nothing = any(isinstance(t, Constant) and t.value is None for t in (first, second))
-    if nothing and type(op) in ORDER:
+    if Term() in terms and type(op) in ORDER:
         raise InvalidParameter("the rule asks for an order with None; use == None or != None")
 
 
@@ -199,13 +186,13 @@ def term(node: ast.expr, names: Mapping[str, str]) -> Term:
     """Return a name or a constant; refuse everything else."""
     match node:
         case ast.Name():
-            return ColumnTerm(names.get(node.id, node.id))
+            return Term(names.get(node.id, node.id))
         case ast.Constant(value=None | bool() | int() | float() | str()):
-            return Constant(node.value)
+            return Term(value=node.value)
         case ast.UnaryOp(
             op=ast.USub() | ast.UAdd(), operand=ast.Constant(value=int() | float() as value)
         ) if not isinstance(value, bool):
-            return Constant(-value if isinstance(node.op, ast.USub) else value)
+            return Term(value=-value if isinstance(node.op, ast.USub) else value)
         case _:
             raise InvalidParameter(
                 f"the rule compares something that is no column and no constant. {LANGUAGE}"
@@ -214,12 +201,11 @@ def term(node: ast.expr, names: Mapping[str, str]) -> Term:
 
 def members(node: ast.expr) -> list[Any]:
     """Return the constants of a list."""
-    if not isinstance(node, ast.List | ast.Tuple | ast.Set):
+    listed = isinstance(node, ast.List | ast.Tuple | ast.Set)
+    terms = [term(e, {}) for e in node.elts] if listed else [Term("")]  # type: ignore[attr-defined]
+    if any(t.column is not None for t in terms):
         raise InvalidParameter("after 'in' the rule needs a list of constants, e.g. in [1, 2]")
-    terms = [term(e, {}) for e in node.elts]
-    if not all(isinstance(t, Constant) for t in terms):
-        raise InvalidParameter("after 'in' the rule needs a list of constants, e.g. in [1, 2]")
-    return [t.value for t in terms if isinstance(t, Constant)]
+    return [t.value for t in terms]
 
 
 # -- compiling ---------------------------------------------------------------------------------
@@ -261,19 +247,17 @@ def comparison(
     """Return the expression of one comparison."""
     first = term(left, names)
     if isinstance(op, ast.In | ast.NotIn):
-        assert isinstance(first, ColumnTerm)
-        found = membership(first, members(right), schema)
+        found = membership(str(first.column), members(right), schema)
         return ~found if isinstance(op, ast.NotIn) else found
     second = term(right, names)
     a, b = operand(first, second, schema), operand(second, first, schema)
     for value, other in ((a, second), (b, first)):
         if value is None:
-            assert isinstance(other, ColumnTerm)
-            absent = nw.col(other.name).is_null()
+            absent = nw.col(str(other.column)).is_null()
             return absent if isinstance(op, EQUAL) else ~absent
     known = functools.reduce(
         operator.and_,
-        [~nw.col(t.name).is_null() for t in (first, second) if isinstance(t, ColumnTerm)],
+        [~nw.col(t.column).is_null() for t in (first, second) if t.column is not None],
     )
     if isinstance(op, EQUAL):
         return known & (a == b)
@@ -282,25 +266,24 @@ def comparison(
     return known & ORDER[type(op)](a, b)
 
 
-def membership(column: ColumnTerm, values: list[Any], schema: Schema) -> nw.Expr:
+def membership(column: str, values: list[Any], schema: Schema) -> nw.Expr:
     """Return whether a column's value is in a list."""
-    absent = nw.col(column.name).is_null()
-    some = [coerce_constant(v, column.name, schema) for v in values if v is not None]
-    found = ~absent & nw.col(column.name).is_in(some) if some else ~absent & absent
+    absent = nw.col(column).is_null()
+    some = [coerce_constant(v, column, schema) for v in values if v is not None]
+    found = ~absent & nw.col(column).is_in(some) if some else ~absent & absent
     return found | absent if None in values else found
 
 
 def operand(one: Term, other: Term, schema: Schema) -> Any:
     """Return one side of a comparison, typed like the other side."""
-    if isinstance(one, ColumnTerm):
-        if isinstance(other, ColumnTerm) and family(schema[one.name]) != family(schema[other.name]):
-            raise InputError(
-                f"the rule compares columns {one.name!r} and {other.name!r}, which are of different kinds"
-            )
-        return nw.col(one.name)
-    assert isinstance(other, ColumnTerm)
-    value = None if one.value is None else coerce_constant(one.value, other.name, schema)
-    return None if value is None else nw.lit(value)
+    if one.column is None:
+        nothing = one.value is None
+        return None if nothing else nw.lit(coerce_constant(one.value, str(other.column), schema))
+    if other.column is not None and family(schema[one.column]) != family(schema[other.column]):
+        raise InputError(
+            f"the rule compares columns {one.column!r} and {other.column!r}, which are of different kinds"
+        )
+    return nw.col(one.column)
 
 
 def coerce_constant(value: Any, column: str, schema: Schema) -> Any:

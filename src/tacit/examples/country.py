@@ -31,8 +31,6 @@ DISTRICTS, AREA = 5, 110
 SIZES = np.array((0.17, 0.24, 0.20, 0.17, 0.10, 0.06, 0.03, 0.015, 0.01, 0.005))
 RELATIONS = ("head", "partner", "child", "other")
 EDUCATION = ("none", "primary", "secondary", "university")
-#: Occupation codes of four digits: the first is the skill level that education opens.
-MAJOR_GROUPS = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
 RELIGIONS = ("majority", "second", "third", "none", "small community")
 ORIGINS = ("XA", "XB", "XC", "XD", "XE", "XF")
 
@@ -181,7 +179,7 @@ def draw_education(age: Ints, urban: Floats, rng: np.random.Generator) -> Ints:
 
 
 def draw_occupations(age: Ints, education: Ints, rng: np.random.Generator) -> pa.Array:
-    """Return codes of four digits for those of working age who work."""
+    """Return codes of four digits for those of working age who work; the first is what education opens."""
     n = len(age)
     works = (age >= 16) & (age < 70) & (rng.random(n) < 0.68)
     major = np.clip(9 - 2 * education + rng.integers(-1, 2, n), 0, 9)
@@ -199,12 +197,13 @@ def draw_incomes(age: Ints, education: Ints, urban: Floats, rng: np.random.Gener
     return pa.array((amount // 10 * 10).astype(np.int64), mask=age < 16)
 
 
-def population_table(table: pa.Table, scale: float = 1.0) -> pa.Table:
-    """Return inhabitants by region and district, times a factor."""
+def population_table(table: pa.Table) -> pa.Table:
+    """Return inhabitants by region and district."""
     counted = table.group_by(["region", "district"]).aggregate([([], "count_all")])
     counted = counted.sort_by([("region", "ascending"), ("district", "ascending")])
-    people = np.round(counted.column("count_all").to_numpy() * scale).astype(np.int64)
-    return counted.select(["region", "district"]).append_column("population", pa.array(people))
+    return counted.select(["region", "district", "count_all"]).rename_columns(
+        ["region", "district", "population"]
+    )
 
 
 def write_census(folder: str | Path, n: int = 500_000, seed: int = 1) -> Path:
@@ -218,12 +217,8 @@ def write_census(folder: str | Path, n: int = 500_000, seed: int = 1) -> Path:
     table = census_table(n, seed)
     pq.write_table(table, target / "census.parquet", row_group_size=1 << 18)
     pa_csv.write_csv(population_table(table), target / "population.csv")
-    threshold = {"THRESHOLD": threshold_for(n)}
+    # 20,000 inhabitants, or fewer where the whole country has few.
+    threshold = {"THRESHOLD": str(20_000 if n >= 400_000 else max(n // 25, 100))}
     write_plan(target, "profile.yaml", threshold)
     write_plan(target, "application.yaml")
     return write_plan(target, "census.yaml", threshold)
-
-
-def threshold_for(n: int) -> str:
-    """Return the threshold of the profile: 20,000 inhabitants, or fewer where the whole country has few."""
-    return str(20_000 if n >= 400_000 else max(n // 25, 100))

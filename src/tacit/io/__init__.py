@@ -140,18 +140,15 @@ def with_used_labels(data: Any) -> Any:
 
     The label of a category that was suppressed would tell that somebody had it.
     """
-    columns = {
-        name: replace(column, labels=kept)
-        for name, column in data.columns.items()
-        if column.labels and (kept := used_labels(data, column)) != dict(column.labels)
-    }
+    columns = {}
+    for name, column in data.columns.items():
+        held = {*column.missing}
+        if column.labels:
+            held |= {*fetch_distinct(data.frame, column.name).to_pylist()}
+        kept = {code: label for code, label in column.labels.items() if code in held}
+        if len(kept) < len(column.labels):
+            columns[name] = replace(column, labels=kept)
     return data.with_columns_described(columns) if columns else data
-
-
-def used_labels(data: Any, column: Column) -> dict[Any, str]:
-    """Return the labels of the values that a column holds."""
-    found = {*fetch_distinct(data.frame, column.name).to_pylist(), *column.missing}
-    return {code: label for code, label in column.labels.items() if code in found}
 
 
 def write_frame(

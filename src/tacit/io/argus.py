@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +29,16 @@ from tacit.io.lines import decode, file_beside, lines_of
 from tacit.io.rda import Description, Variable, read_rda, write_word
 from tacit.io.text import NUMBER
 
-FORMAT = FileFormat(
-    "records",
-    reads=(".asc", ".saf", ".rda", ".rds"),
-    writes=("asc", "saf"),
-    rank=5,
-    beside={".asc": ".rda", ".saf": ".rds"},
-)
-
 DESCRIPTION = {".asc": ".rda", ".saf": ".rds"}
 RECORDS = {".rda": ".asc", ".rds": ".saf"}
+
+FORMAT = FileFormat(
+    "records",
+    reads=(*DESCRIPTION, *RECORDS),
+    writes=("asc", "saf"),
+    rank=5,
+    beside=DESCRIPTION,
+)
 
 LENIENT = (
     NUMBER.replace("^-?", "^[-+]?")
@@ -206,9 +206,8 @@ def read_declared_roles(metadata: Description) -> dict[str, Any]:
     keys = [v.name for v in metadata.variables if (v.number("IDLEVEL") or 0) > 0]
     roles: dict[str, Any] = {"keys": keys} if keys else {}
     for role, keyword in (("weight", "WEIGHT"), ("household", "HOUSE_ID")):
-        name = next((v.name for v in metadata.variables if v.has(keyword)), None)
-        if name is not None:
-            roles[role] = name
+        if (found := metadata.first(keyword)) is not None:
+            roles[role] = found.name
     return roles
 
 
@@ -298,7 +297,7 @@ def assign_positions(fields: Sequence[Field]) -> list[Field]:
     result, position = [], 1
     for f in fields:
         start = int(f.column.format["start"]) if kept else position
-        result.append(Field(f.column, f.text, f.width, f.decimals, f.number, start))
+        result.append(replace(f, start=start))
         position += f.width
     return result
 

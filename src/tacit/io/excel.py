@@ -188,13 +188,9 @@ def convert_cell(value: Any, kind: str) -> Any:
         return int(value)
     if kind == "number":
         return float(value)
-    if kind == "date":
-        return dt.date.fromisoformat(value) if isinstance(value, str) else value
-    if kind == "datetime":
-        return dt.datetime.fromisoformat(value) if isinstance(value, str) else midnight(value)
-    if kind == "time":
-        return dt.time.fromisoformat(value) if isinstance(value, str) else value
-    return value
+    if kind in ("date", "datetime", "time") and isinstance(value, str):
+        return getattr(dt, kind).fromisoformat(value)
+    return midnight(value) if kind == "datetime" else value
 
 
 def infer_narrowest(values: Sequence[Any]) -> pa.Array:
@@ -303,10 +299,9 @@ def cells(column: pa.ChunkedArray) -> list[Any]:
     values: list[Any] = column.to_pylist()
     if pa.types.is_integer(kind) and any(v is not None and abs(v) >= EXACT for v in values):
         return [None if v is None else str(v) for v in values]
-    if pa.types.is_date(kind) and any(v is not None and v < FIRST_DAY for v in values):
-        return [None if v is None else v.isoformat() for v in values]
-    if pa.types.is_timestamp(kind) and any(
-        v is not None and (v.date() < FIRST_DAY or v.microsecond) for v in values
+    known = [v for v in values if v is not None]
+    if (pa.types.is_date(kind) and any(v < FIRST_DAY for v in known)) or (
+        pa.types.is_timestamp(kind) and any(v.date() < FIRST_DAY or v.microsecond for v in known)
     ):
         return [None if v is None else v.isoformat() for v in values]
     return values
@@ -338,14 +333,10 @@ def as_cell(sheet: Any, value: Any, *, bold: bool, plain: bool) -> Any:
     if bold:
         made.font = Font(bold=True)
     if number and not plain:
-        made.number_format = number_format(value)
+        # Thousands parted, and as many decimals as it has.
+        decimals = decimals_of_number(value)
+        made.number_format = "#,##0." + "0" * decimals if decimals else "#,##0"
     return made
-
-
-def number_format(value: float) -> str:
-    """Return the display format of a number: thousands parted, and as many decimals as it has."""
-    decimals = decimals_of_number(value)
-    return "#,##0" if not decimals else "#,##0." + "0" * decimals
 
 
 def decimals_of_number(value: float) -> int:

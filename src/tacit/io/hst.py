@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -126,22 +126,14 @@ def instruction(
     return Instruction(number, tuple(fields[:at]), command, known)
 
 
-@dataclass
 class Change:
     """The arrays of a table while instructions are carried out."""
 
-    table: Table
-    manual_range: float | None
-    status: np.ndarray = field(init=False)
-    weight: np.ndarray | None = field(init=False)
-    lower: np.ndarray = field(init=False)
-    upper: np.ndarray = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.status = self.table.status.copy()
-        self.weight = None
-        self.lower = np.array(self.table.lower_level)
-        self.upper = np.array(self.table.upper_level)
+    def __init__(self, table: Table, manual_range: float | None) -> None:
+        self.table, self.manual_range = table, manual_range
+        self.status = table.status.copy()
+        self.weight: np.ndarray | None = None
+        self.lower, self.upper = np.array(table.lower_level), np.array(table.upper_level)
 
     def carry_out(self, command: str, numbers: Sequence[float], cell: int) -> None:
         """Carry out one command on one cell, or say why not."""

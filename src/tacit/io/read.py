@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.data.hierarchies.load import for_column
-from tacit.data.hierarchy import Hierarchy
 from tacit.data.links import counts_members
 from tacit.data.microdata import Microdata
 from tacit.data.paths import require_file
@@ -93,7 +92,9 @@ def read(
 
     def work() -> Microdata:
         job.begin("read")
-        backend = pick_engine(source, engine)
+        # A Spark frame stays on Spark unless another engine is asked for.
+        stays = engine == DEFAULT_ENGINE and frames.is_spark(source)
+        backend = get_engine("spark" if stays else engine) if isinstance(engine, str) else engine
         data, declared = load(source, backend, clean(options))
         quasi = named_keys(keys or declared.get("keys", ()))
         roles: dict[str, Names | None] = {
@@ -109,13 +110,6 @@ def read(
         return with_hierarchies(known, hierarchies or {})
 
     return job.watch(work)
-
-
-def pick_engine(source: Any, engine: str | Engine) -> Engine:
-    """Return the engine; a Spark frame stays on Spark unless another engine is asked for."""
-    if not isinstance(engine, str):
-        return engine
-    return get_engine("spark" if engine == DEFAULT_ENGINE and frames.is_spark(source) else engine)
 
 
 def load(source: Any, engine: Engine, options: Options) -> tuple[Microdata, Mapping[str, Any]]:
@@ -209,7 +203,10 @@ def assemble(
         )
     held = held_table(frame)
     if held is not None:
-        frame = settle_table(frame, held, names, engine)
+        # The same to a table in memory, so that it stays there; most often nothing is to be done.
+        pairs = {n: (column := held.column(n), settle_column(column)) for n in names}
+        changed = {n: new for n, (old, new) in pairs.items() if new is not old}
+        frame = engine.from_arrow(set_columns(held, changed)) if changed else frame
     else:
         small = find_fitting_columns(frame, [n for n in names if is_wide(schema[n])])
         changes = [c for n in names if (c := cast_to_common_type(n, schema[n], small)) is not None]
@@ -217,16 +214,6 @@ def assemble(
             frame = frame.with_columns(*changes)
     described = {n: columns.get(n, Column(n)) for n in names}
     return Microdata(frame, described, engine, source=source, to_own=back)
-
-
-def settle_table(
-    frame: nw.LazyFrame[Any], held: pa.Table, names: Sequence[str], engine: Engine
-) -> nw.LazyFrame[Any]:
-    """Do the same to a table in memory, so that it stays there; most often nothing is to be done."""
-    columns = {n: held.column(n) for n in names}
-    settled = {n: settle_column(column) for n, column in columns.items()}
-    changed = {n: column for n, column in settled.items() if column is not columns[n]}
-    return engine.from_arrow(set_columns(held, changed)) if changed else frame
 
 
 def settle_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -405,11 +392,8 @@ def with_hierarchies(data: Microdata, hierarchies: Mapping[str, Any]) -> Microda
         raise InputError("hierarchies must be a mapping of column names to hierarchies")
     hierarchies = {name_as_text(n): given for n, given in hierarchies.items()}
     frames.require_columns(hierarchies, data.columns, "the data")
-    bound = {name: bind(data, name, given) for name, given in hierarchies.items()}
+    bound = {
+        name: for_column(given, relational.fetch_distinct(data.frame, name), name)
+        for name, given in hierarchies.items()
+    }
     return replace(data, hierarchies={**data.hierarchies, **bound})
-
-
-def bind(data: Microdata, column: str, given: Any) -> Hierarchy:
-    """Return a hierarchy bound to a column; a path or a plan's words are looked up first."""
-    values: pa.Array = relational.fetch_distinct(data.frame, column)
-    return for_column(given, values, column)

@@ -6,6 +6,7 @@ import functools
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
 import numpy as np
@@ -291,17 +292,10 @@ def children_first(dimension: Dimension) -> list[int]:
     needs: dict[int, set[int]] = {}
     for s in dimension.sums:
         needs.setdefault(s.parent, set()).update(c for c in s.children if c in dimension.parents)
-    order: list[int] = []
-    done: set[int] = set()
-    while needs:
-        ready = [p for p, children in needs.items() if children <= done]
-        if not ready:
-            raise HierarchyError(f"the dimension {dimension.name!r} has a cycle")
-        for parent in ready:
-            order.append(parent)
-            done.add(parent)
-            del needs[parent]
-    return order
+    try:
+        return list(TopologicalSorter(needs).static_order())
+    except CycleError:
+        raise HierarchyError(f"the dimension {dimension.name!r} has a cycle") from None
 
 
 def dimension_faults(dimension: Dimension) -> list[str]:

@@ -158,7 +158,8 @@ def intervals(
     if faults:
         raise HierarchyError("intervals: the parameters are wrong", faults)
     if len(given) == 1:
-        given = [as_plain_number(as_decimal(given[0]) * factor**level) for level in range(levels)]
+        widths = [as_decimal(given[0]) * factor**level for level in range(levels)]
+        given = [int(w) if w == w.to_integral_value() else float(w) for w in widths]
     return Intervals(tuple(given), origin, lower, upper, points, integers)  # type: ignore[arg-type]
 
 
@@ -260,11 +261,6 @@ def grid_number(numbers: Array, width: Number, origin: Number) -> Array:
 def as_decimal(number: Any) -> Any:
     """Return a number as the decimal that it is written as; None stays None."""
     return None if number is None else Decimal(repr(number))
-
-
-def as_plain_number(number: Decimal) -> Number:
-    """Return a decimal as an integer where it is one."""
-    return int(number) if number == number.to_integral_value() else float(number)
 
 
 def interval_label(start: Decimal | None, stop: Decimal | None, whole: bool) -> str:
