@@ -442,22 +442,13 @@ def mismatch_hint(missing: Sequence[str], known: Iterable[str], column: str) -> 
 def pad_paths(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Fill short paths, and gaps in them, by repeating the label below."""
     depth = max((len(r) for r in rows), default=0)
-    return [_fill(_stretch(r, depth)) for r in rows]
-
-
-def _stretch(row: tuple[str, ...], depth: int) -> tuple[str, ...]:
-    if len(row) in (0, depth):
-        return row
-    return (*row[:-1], *(row[-2:-1] or row[:1]) * (depth - len(row)), row[-1])
-
-
-def _fill(row: tuple[str, ...]) -> tuple[str, ...]:
-    if all(row):
-        return row
-    filled: list[str] = []
-    for label in row:
-        filled.append(label or (filled[-1] if filled else ""))
-    return tuple(filled)
+    padded = []
+    for row in rows:
+        if 0 < len(row) < depth:
+            row = (*row[:-1], *(row[-2:-1] or row[:1]) * (depth - len(row)), row[-1])
+        filled = itertools.accumulate(row, lambda below, label: label or below)
+        padded.append(row if all(row) else tuple(filled))
+    return padded
 
 
 # -- faults ----------------------------------------------------------------------------------------

@@ -70,19 +70,19 @@ def where(text: str, schema: Schema) -> Rule:
 
     Refused is what is no rule, names a column that does not exist, or compares things of different kinds.
     """
-    tree, names = parse_rule(text)
-    columns = names_in(tree, names)
+    tree = parse_rule(text)
+    columns = names_in(tree)
     missing = [c for c in columns if c not in schema or c == ROW]
     if missing:
         raise ColumnNotFound(
             missing, [n for n in schema if not n.startswith("__")], "the rule's data"
         )
-    return Rule(text, columns, condition(tree, names, schema))
+    return Rule(text, columns, condition(tree, schema))
 
 
 def columns_of(text: str | None) -> tuple[str, ...]:
     """Return the columns that a rule names, in order; none for no rule."""
-    return () if text is None else names_in(*parse_rule(text))
+    return () if text is None else names_in(parse_rule(text))
 
 
 def check_rule_text(text: str) -> str:
@@ -100,8 +100,8 @@ WhereRule = Annotated[
 # -- reading -----------------------------------------------------------------------------------
 
 
-def parse_rule(text: str) -> tuple[ast.expr, dict[str, str]]:
-    """Return the checked syntax tree, and the names that stood in backticks by their stand-ins."""
+def parse_rule(text: str) -> ast.expr:
+    """Return the checked syntax tree, with the names that stood in backticks."""
     if len(text) > MAX_LENGTH:
         raise InvalidParameter(f"a rule may have at most {MAX_LENGTH} characters")
     names: dict[str, str] = {}
@@ -125,7 +125,10 @@ def parse_rule(text: str) -> tuple[ast.expr, dict[str, str]]:
             "the rule is nested too deeply; write it with fewer brackets and nots"
         )
     check(tree)
-    return tree, names
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+    return tree
 
 
 def depth(tree: ast.expr) -> int:
@@ -142,13 +145,13 @@ def depth(tree: ast.expr) -> int:
     return deepest
 
 
-def names_in(tree: ast.expr, names: Mapping[str, str]) -> tuple[str, ...]:
+def names_in(tree: ast.expr) -> tuple[str, ...]:
     """Return every column named in a tree, each once, in the order of writing."""
     found = sorted(
         (n for n in ast.walk(tree) if isinstance(n, ast.Name)),
         key=lambda n: (n.lineno, n.col_offset),
     )
-    return tuple(dict.fromkeys(names.get(n.id, n.id) for n in found))
+    return tuple(dict.fromkeys(n.id for n in found))
 
 
 def check(node: ast.expr) -> None:
@@ -171,22 +174,22 @@ def check(node: ast.expr) -> None:
 
 def check_comparison(left: ast.expr, op: ast.cmpop, right: ast.expr) -> None:
     """Refuse operands that are not names, constants or, after ``in``, a list of constants."""
-    terms = [term(left, {})]
+    terms = [term(left)]
     if isinstance(op, ast.In | ast.NotIn):
         members(right)
     else:
-        terms.append(term(right, {}))
+        terms.append(term(right))
     if all(t.column is None for t in terms):
         raise InvalidParameter("the rule compares two constants; name a column")
     if Term() in terms and type(op) in ORDER:
         raise InvalidParameter("the rule asks for an order with None; use == None or != None")
 
 
-def term(node: ast.expr, names: Mapping[str, str]) -> Term:
+def term(node: ast.expr) -> Term:
     """Return a name or a constant; refuse everything else."""
     match node:
         case ast.Name():
-            return Term(names.get(node.id, node.id))
+            return Term(node.id)
         case ast.Constant(value=None | bool() | int() | float() | str()):
             return Term(value=node.value)
         case ast.UnaryOp(
@@ -202,7 +205,7 @@ def term(node: ast.expr, names: Mapping[str, str]) -> Term:
 def members(node: ast.expr) -> list[Any]:
     """Return the constants of a list."""
     listed = isinstance(node, ast.List | ast.Tuple | ast.Set)
-    terms = [term(e, {}) for e in node.elts] if listed else [Term("")]  # type: ignore[attr-defined]
+    terms = [term(e) for e in node.elts] if listed else [Term("")]  # type: ignore[attr-defined]
     if any(t.column is not None for t in terms):
         raise InvalidParameter("after 'in' the rule needs a list of constants, e.g. in [1, 2]")
     return [t.value for t in terms]
@@ -211,21 +214,21 @@ def members(node: ast.expr) -> list[Any]:
 # -- compiling ---------------------------------------------------------------------------------
 
 
-def condition(node: ast.expr, names: Mapping[str, str], schema: Schema) -> nw.Expr:
+def condition(node: ast.expr, schema: Schema) -> nw.Expr:
     """Return the expression of a condition; it is never null."""
     match node:
         case ast.BoolOp():
-            parts = [condition(v, names, schema) for v in node.values]
+            parts = [condition(v, schema) for v in node.values]
             join = operator.and_ if isinstance(node.op, ast.And) else operator.or_
             return functools.reduce(join, parts)
         case ast.UnaryOp():
-            return ~condition(node.operand, names, schema)
+            return ~condition(node.operand, schema)
         case ast.Name():
-            return flag(names.get(node.id, node.id), schema)
+            return flag(node.id, schema)
         case ast.Compare():
             terms = [node.left, *node.comparators]
             pairs = [
-                comparison(left, op, right, names, schema)
+                comparison(left, op, right, schema)
                 for left, op, right in zip(terms, node.ops, terms[1:], strict=False)
             ]
             return functools.reduce(operator.and_, pairs)
@@ -241,15 +244,13 @@ def flag(name: str, schema: Schema) -> nw.Expr:
     return ~nw.col(name).is_null() & nw.col(name)
 
 
-def comparison(
-    left: ast.expr, op: ast.cmpop, right: ast.expr, names: Mapping[str, str], schema: Schema
-) -> nw.Expr:
+def comparison(left: ast.expr, op: ast.cmpop, right: ast.expr, schema: Schema) -> nw.Expr:
     """Return the expression of one comparison."""
-    first = term(left, names)
+    first = term(left)
     if isinstance(op, ast.In | ast.NotIn):
         found = membership(str(first.column), members(right), schema)
         return ~found if isinstance(op, ast.NotIn) else found
-    second = term(right, names)
+    second = term(right)
     a, b = operand(first, second, schema), operand(second, first, schema)
     for value, other in ((a, second), (b, first)):
         if value is None:

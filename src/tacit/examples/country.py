@@ -87,10 +87,12 @@ def census_table(n: int = 500_000, seed: int = 1) -> pa.Table:
     religion = rng.choice(len(RELIGIONS), homes, p=(0.62, 0.2, 0.08, 0.09, 0.01))[home]
     income = draw_incomes(age, education, urban[home], rng)
     area = area_of[home]
+    # Region and number, such as 0307.
+    district, of = np.unique((places.region + 1) * 100 + places.district + 1, return_inverse=True)
     return pa.table(
         {
             "region": labels([f"R{i + 1:02d}" for i in range(int(places.region.max()) + 1)], places.region[area]),
-            "district": district_codes(places, area),
+            "district": labels([f"{c:04d}" for c in district], of.ravel()[area]),
             "area": pa.array(1 + area),
             "household": pa.array(1_000_001 + home),
             "person": pa.array(1 + place_in_home),
@@ -117,13 +119,6 @@ def draw_sizes(n: int, rng: np.random.Generator) -> Ints:
     last = int(np.searchsorted(passed, n))
     size[last] -= passed[last] - n
     return size[: last + 1].astype(np.int64)
-
-
-def district_codes(places: Places, area: Ints) -> pa.Array:
-    """Return the code of each record's district: region and number, such as 0307."""
-    code = (places.region + 1) * 100 + places.district + 1
-    known, of = np.unique(code, return_inverse=True)
-    return labels([f"{c:04d}" for c in known], of.ravel()[area])
 
 
 def invented_names(home: Ints, sex: Ints, rng: np.random.Generator) -> pa.Array:

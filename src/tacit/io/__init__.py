@@ -184,12 +184,7 @@ def write_frame(
     from tacit.io.frame_files import write_frame as write_tidy
 
     chosen = clean(options, "write_frame")
-    wished: dict[str, Any] = {
-        "decimals": decimals,
-        "overwrite": overwrite,
-        "more_sheets": more_sheets,
-    }
-    return write_tidy(frame, Path(path), options=chosen, **wished)
+    return write_tidy(frame, Path(path), chosen, decimals, overwrite, more_sheets or {})
 
 
 def read_any(source: Any, *, ready: bool = False, **options: Any) -> Any:

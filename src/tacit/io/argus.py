@@ -341,7 +341,7 @@ def description(data: Any, fields: Sequence[Field], separator: str | None, path:
 
 
 def keyword_lines(data: Any, f: Field, path: Path, *, safe: bool) -> list[str]:
-    """Return the keywords of one variable."""
+    """Return the keywords of one variable, and write its labels as a code list beside the description."""
     column, layout = f.column, f.column.format
     is_key = column.name in data.keys
     lines = []
@@ -356,7 +356,10 @@ def keyword_lines(data: Any, f: Field, path: Path, *, safe: bool) -> list[str]:
     if column.name == data.weight:
         lines.append("<WEIGHT>")
     if column.labels:
-        lines.append(f'<CODELIST> "{write_code_list(column, f.width, path)}"')
+        name = f"{path.stem}_{re.sub(r'[^A-Za-z0-9_-]', '_', column.name)}.cdl"
+        text = "".join(f"{code!s:>{f.width}},{label}\r\n" for code, label in column.labels.items())
+        path.with_name(name).write_bytes(text.encode(best_encoding(text, "utf-8")))
+        lines.append(f'<CODELIST> "{name}"')
     if not safe:
         # Declared keys stand in the description, so that reading it declares them again.
         level = layout.get("idlevel") or 1 if is_key else 0
@@ -365,11 +368,3 @@ def keyword_lines(data: Any, f: Field, path: Path, *, safe: bool) -> list[str]:
             lines += [f"<IDLEVEL> {level}", f"<SUPPRESSPRIORITY> {weight}"]
     lines += [f"<{keyword}> {rest}".rstrip() for keyword, rest in layout.get("keywords", ())]
     return lines
-
-
-def write_code_list(column: Column, width: int, path: Path) -> str:
-    """Write the labels of a column as a code list and return its name."""
-    name = f"{path.stem}_{re.sub(r'[^A-Za-z0-9_-]', '_', column.name)}.cdl"
-    text = "".join(f"{code!s:>{width}},{label}\r\n" for code, label in column.labels.items())
-    path.with_name(name).write_bytes(text.encode(best_encoding(text, "utf-8")))
-    return name

@@ -82,7 +82,10 @@ def chosen_rows(
 
     Hidden columns and rows are left out with a warning, unless they are asked for.
     """
-    name = sheet if sheet is not None else first_sheet(workbook, hidden=hidden)
+    shown = [
+        s.name for s in workbook.sheets_metadata if hidden or str(s.visible).endswith(".Visible")
+    ]
+    name = sheet if sheet is not None else next(iter(shown or workbook.sheet_names), "")
     if name not in workbook.sheet_names:
         held = "Sheets: " + ", ".join(map(repr, workbook.sheet_names)) + "."
         raise UnreadableFile(
@@ -93,14 +96,6 @@ def chosen_rows(
     if not rows:
         raise UnreadableFile(f"sheet {name!r} of {path.name!r} is empty")
     return rows
-
-
-def first_sheet(workbook: Any, *, hidden: bool) -> str:
-    """Return the first sheet that is shown."""
-    shown = [
-        s.name for s in workbook.sheets_metadata if hidden or str(s.visible).endswith(".Visible")
-    ]
-    return next(iter(shown or workbook.sheet_names), "")
 
 
 def workbook_rows(path: Path, sheet: str | None = None) -> list[list[Any]]:
@@ -230,8 +225,11 @@ def write(data: Any, path: Path, options: Options) -> None:
     table = data.to_arrow()
     columns = [cells(table.column(n)) for n in table.column_names]
     records = [table.column_names, *zip(*columns, strict=True)]
-    described = [TITLES, *codebook(data, table)]
-    write_sheets({options.sheet or DATA: records, CODEBOOK: described}, path)
+    described = [
+        (f.name, type_name(f.type), describe.to_json({f.name: data.columns[f.name]}))
+        for f in table.schema
+    ]
+    write_sheets({options.sheet or DATA: records, CODEBOOK: [TITLES, *described]}, path)
 
 
 def write_sheets(
@@ -255,7 +253,9 @@ def write_sheets(
                 sheet.freeze_panes = "A2"
                 for letter, width in column_widths(rows):
                     sheet.column_dimensions[letter].width = width
-            write_rows(sheet, rows, titled=titled)
+            for number, row in enumerate(rows):
+                bold = titled and number == 0
+                sheet.append([as_cell(sheet, v, bold=bold, plain=not titled) for v in row])
     except IllegalCharacterError:
         raise InputError(
             "some text holds control characters, which Excel cannot store; write Parquet or CSV instead"
@@ -273,13 +273,6 @@ def column_widths(rows: Sequence[Sequence[Any]]) -> Iterable[tuple[str, float]]:
         )
         longest = max(map(len, shown))
         yield get_column_letter(j), float(min(max(longest + 2, 8), WIDEST))
-
-
-def codebook(data: Any, table: pa.Table) -> Iterable[tuple[str, str, str | None]]:
-    """Yield one row per column: name, type, and the description as JSON."""
-    for field in table.schema:
-        described = describe.to_json({field.name: data.columns[field.name]})
-        yield field.name, type_name(field.type), described
 
 
 def type_name(kind: pa.DataType) -> str:
@@ -307,15 +300,11 @@ def cells(column: pa.ChunkedArray) -> list[Any]:
     return values
 
 
-def write_rows(sheet: Any, rows: Iterable[Sequence[Any]], *, titled: bool = False) -> None:
-    """Append rows; a text stays text whatever it begins with, and a number keeps all its digits."""
-    for number, row in enumerate(rows):
-        bold = titled and number == 0
-        sheet.append([as_cell(sheet, v, bold=bold, plain=not titled) for v in row])
-
-
 def as_cell(sheet: Any, value: Any, *, bold: bool, plain: bool) -> Any:
-    """Return a value as the sheet takes it: bare where it can be, else as a cell with its type."""
+    """Return a value as the sheet takes it: bare where it can be, else as a cell with its type.
+
+    A text stays text whatever it begins with, and a number keeps all its digits.
+    """
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
 

@@ -27,11 +27,10 @@ EXTENSIONS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
 def write_frame(
     frame: Any,
     path: Path,
-    *,
-    decimals: Decimals = None,
     options: Options,
-    overwrite: bool = False,
-    more_sheets: Mapping[str, Sequence[Sequence[Any]]] | None = None,
+    decimals: Decimals,
+    overwrite: bool,
+    more_sheets: Mapping[str, Sequence[Sequence[Any]]],
 ) -> Path:
     """Write a frame by the ending of the file; see :func:`tacit.io.write_frame`."""
     ending = path.suffix.lower()
@@ -56,7 +55,7 @@ def write_frame(
             from tacit.io import excel
 
             rows = [table.column_names, *zip(*map(excel.cells, table.columns), strict=True)]
-            sheets = {options.sheet or "table": rows, **(more_sheets or {})}
+            sheets = {options.sheet or "table": rows, **more_sheets}
             excel.write_sheets(sheets, room, titled=True)
         else:
             from tacit.io import text

@@ -49,10 +49,17 @@ def load(source: Any, engine: Engine) -> tuple[nw.LazyFrame[Any], Callable[[pa.T
 
 
 def from_columns(columns: dict[Any, Any]) -> pa.Table:
-    """Return a dict of columns as a table."""
+    """Return a dict of columns as a table; NaN becomes null."""
     refuse_names([str(name) for name in columns])
     try:
-        return pa.table({str(name): column(values) for name, values in columns.items()})
+        return pa.table(
+            {
+                str(n): v
+                if isinstance(v, pa.Array | pa.ChunkedArray)
+                else pa.array(v, from_pandas=True)
+                for n, v in columns.items()
+            }
+        )
     except OverflowError:
         raise InputError(
             "a column holds whole numbers beyond 64 bits; give it as numbers with decimals, or as text"
@@ -63,12 +70,6 @@ def from_columns(columns: dict[Any, Any]) -> pa.Table:
         raise InputError(
             "the columns do not form a table: each needs values of one type, and all the same length"
         ) from None
-
-
-def column(values: Any) -> Any:
-    """Return values as Arrow can hold them; NaN becomes null."""
-    held = isinstance(values, pa.Array | pa.ChunkedArray)
-    return values if held else pa.array(values, from_pandas=True)
 
 
 def check_names(native: Any) -> None:

@@ -143,7 +143,10 @@ class Change:
         elif command == "ab":
             raise InputError("a-priori bounds (ab) are not carried out; use with_bounds")
         elif command == "pl":
-            self.set_levels(cell, now, numbers[0], numbers[-1])
+            self.require(now, Status.UNSAFE, Status.UNSAFE_MANUAL, "given protection levels")
+            if min(numbers) < 0:
+                raise InputError("protection levels must not be negative")
+            self.lower[cell], self.upper[cell] = numbers[0], numbers[-1]
         elif command == "s":
             self.require(now, Status.SAFE, Status.PROTECTED, "called safe")
             self.status[cell] = Status.SAFE_MANUAL
@@ -176,13 +179,6 @@ class Change:
         if self.weight is None:
             self.weight = np.array(self.table.costs("value"), dtype=np.float64)
         self.weight[cell] = cost or 1.0
-
-    def set_levels(self, cell: int, now: Status, lower: float, upper: float) -> None:
-        """Set the protection levels of an unsafe cell."""
-        self.require(now, Status.UNSAFE, Status.UNSAFE_MANUAL, "given protection levels")
-        if lower < 0 or upper < 0:
-            raise InputError("protection levels must not be negative")
-        self.lower[cell], self.upper[cell] = lower, upper
 
     def result(self) -> Table:
         """Return the new table."""

@@ -293,11 +293,9 @@ def display(column: Column, values: pa.ChunkedArray, *, stata: bool) -> str | No
             return shown
         large = (pc.max(pc.abs(values)).as_py() or 0) > STATA_LARGEST
         return ("%18.0f" if large else None) if stata else "F16.0" if large else "F8.0"
-    if pa.types.is_floating(kind):
-        if own and not (WHOLE.match(shown) and not is_whole(values.combine_chunks())):
-            return shown
+    if not own or not pa.types.is_floating(kind):
         return None
-    return None
+    return None if WHOLE.match(shown) and not is_whole(values.combine_chunks()) else shown
 
 
 def spss_missing(column: Column, name: str) -> list[Any]:

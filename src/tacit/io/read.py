@@ -361,10 +361,9 @@ def check_keys(data: Microdata) -> None:
     keys = data.keys
     if not keys:
         return
-    known = [nw.col(k).count().cast(nw.Int64).alias(f"k{j}") for j, k in enumerate(keys)]
-    counts = data.frame.select(nw.len().cast(nw.Int64).alias("n"), *known)
-    row = counts.collect("pyarrow").rows(named=True)[0]
-    empty = [k for j, k in enumerate(keys) if row["n"] and not row[f"k{j}"]]
+    there = [~nw.col(c).is_null() for c in (ROW, *keys)]
+    records, *known = relational.count_where(data.frame, there)
+    empty = [k for k, n in zip(keys, known, strict=True) if records and not n]
     if empty:
         what = f"key column {empty[0]!r} has"
         if len(empty) > 1:

@@ -75,24 +75,25 @@ class Records(Kind[Microdata]):
         found, rules = [], resolve_rules(plan, plan.hierarchies)
         roles = declared_in_file(bare) | {r: n for r, n in plan.roles.given().items() if n}
         fitting: dict[str, Any] = {}
-        for role, names in roles.items():
+
+        def fits(what: str, roles: Mapping[str, Any], rules: Mapping[str, Any]) -> bool:
             try:
-                with_declared(bare, {role: names}, {})
+                with_declared(bare, roles, rules)
             except SdcError as error:
-                found.append(f"role {role}: {error}")
-                fitting[role] = only_present(names, bare)
-            else:
-                fitting[role] = names
+                found.append(f"{what}: {error}")
+                return False
+            return True
+
+        for role, names in roles.items():
+            whole = fits(f"role {role}", {role: names}, {})
+            fitting[role] = names if whole else only_present(names, bare)
         hierarchies: dict[str, Any] = {}
         for column, rule in rules.items():
-            try:
-                with_declared(bare, {}, {column: rule})
-            except SdcError as error:
-                found.append(f"hierarchy of {column}: {error}")
-                # What steps say for want of this hierarchy would only repeat the fault.
-                hierarchies |= {column: flat()} if column in bare.columns else {}
-            else:
+            if fits(f"hierarchy of {column}", {}, {column: rule}):
                 hierarchies[column] = rule
+            elif column in bare.columns:
+                # What steps say for want of this hierarchy would only repeat the fault.
+                hierarchies[column] = flat()
         try:
             return with_declared(bare, fitting, hierarchies), found
         except SdcError as error:
