@@ -38,7 +38,7 @@ the data (see :mod:`tacit.reveal`).
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import EDQUOT, EFBIG, ENOMEM, ENOSPC
 
@@ -66,6 +66,13 @@ class ColumnNotFound(InputError):
         super().__init__(
             f"no {what} {listed}{place}. {hint + ' ' if hint else ''}Columns: {shown}."
         )
+
+
+def require_columns(names: Iterable[str], known: Collection[str], where: str) -> None:
+    """Refuse names of columns that are not there."""
+    missing = [n for n in names if n not in known]
+    if missing:
+        raise ColumnNotFound(dict.fromkeys(missing), list(known), where)
 
 
 class RoleMissing(InputError):

@@ -8,7 +8,6 @@ Nobody is described. All work is on whole arrays, so that half a million persons
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -42,17 +41,8 @@ ROLES: Mapping[str, object] = {
 }
 
 
-@dataclass(frozen=True)
-class Places:
-    """Enumeration areas: region, district within it, and households of each."""
-
-    region: Ints
-    district: Ints
-    households: Ints
-
-
-def draw_places(households: int, rng: np.random.Generator) -> Places:
-    """Draw regions, districts and enumeration areas; few are large and many are small."""
+def draw_places(households: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
+    """Draw enumeration areas, few large and many small: region, district within it, and households of each."""
     areas = max(round(households / AREA), 15)
     regions = int(np.clip(areas // 350, 3, 20))
     districts = regions * DISTRICTS
@@ -61,7 +51,7 @@ def draw_places(households: int, rng: np.random.Generator) -> Places:
     district = np.repeat(np.arange(districts), counts)
     size = rng.gamma(9.0, 1.0, len(district))
     homes = 1 + rng.multinomial(households - len(district), size / size.sum())
-    return Places(district // DISTRICTS, district % DISTRICTS, homes.astype(np.int64))
+    return district // DISTRICTS, district % DISTRICTS, homes.astype(np.int64)
 
 
 def census_table(n: int = 500_000, seed: int = 1) -> pa.Table:
@@ -71,9 +61,9 @@ def census_table(n: int = 500_000, seed: int = 1) -> pa.Table:
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(31,)))
     size = draw_sizes(n, rng)
     homes = len(size)
-    places = draw_places(homes, rng)
-    area_of = np.repeat(np.arange(len(places.households)), places.households)
-    urban = rng.beta(2, 2, int(places.region.max() + 1))[places.region[area_of]]
+    region, district, households = draw_places(homes, rng)
+    area_of = np.repeat(np.arange(len(households)), households)
+    urban = rng.beta(2, 2, int(region.max() + 1))[region[area_of]]
     home = np.repeat(np.arange(homes), size)
     first = np.cumsum(size) - size
     place_in_home = np.arange(len(home)) - first[home]
@@ -88,11 +78,11 @@ def census_table(n: int = 500_000, seed: int = 1) -> pa.Table:
     income = draw_incomes(age, education, urban[home], rng)
     area = area_of[home]
     # Region and number, such as 0307.
-    district, of = np.unique((places.region + 1) * 100 + places.district + 1, return_inverse=True)
+    known, of = np.unique((region + 1) * 100 + district + 1, return_inverse=True)
     return pa.table(
         {
-            "region": labels([f"R{i + 1:02d}" for i in range(int(places.region.max()) + 1)], places.region[area]),
-            "district": labels([f"{c:04d}" for c in district], of.ravel()[area]),
+            "region": labels([f"R{i + 1:02d}" for i in range(int(region.max()) + 1)], region[area]),
+            "district": labels([f"{c:04d}" for c in known], of.ravel()[area]),
             "area": pa.array(1 + area),
             "household": pa.array(1_000_001 + home),
             "person": pa.array(1 + place_in_home),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -12,7 +12,7 @@ from narwhals.exceptions import DuplicateError
 
 from tacit.engine.base import Engine
 from tacit.engine.names import check_names as refuse_names
-from tacit.errors import ColumnNotFound, InputError, UnreadableFile
+from tacit.errors import InputError, UnreadableFile
 
 #: Half of a pair of code units, as a damaged conversion leaves it.
 NO_TEXT = "a column holds characters that are no text (lone surrogates); clean it first"
@@ -81,13 +81,6 @@ def check_names(native: Any) -> None:
     if not names:
         raise InputError("the data have no columns")
     refuse_names([str(n) for n in names])
-
-
-def require_columns(names: Iterable[str], known: Collection[str], where: str) -> None:
-    """Refuse names of columns that are not there."""
-    missing = [n for n in names if n not in known]
-    if missing:
-        raise ColumnNotFound(dict.fromkeys(missing), list(known), where)
 
 
 def to_arrow(native: Any) -> pa.Table:

@@ -22,7 +22,7 @@ from tacit.engine.arrow import set_columns
 from tacit.engine.base import ROW, Engine, get_engine
 from tacit.engine.memory import held_table
 from tacit.engine.names import check_usable
-from tacit.errors import InputError
+from tacit.errors import InputError, require_columns
 from tacit.events import Job, Listener, Phase, Stop, ignore_event, never
 from tacit.fields import name_as_text
 from tacit.io import Loaded, Options, clean, format_of, frames, sql, text
@@ -143,7 +143,7 @@ def load_file(source: str | Path, options: Options, engine: Engine) -> tuple[Loa
 def adapt(frame: nw.LazyFrame[Any], options: Options, engine: Engine) -> nw.LazyFrame[Any]:
     """Apply missing codes and forced types to a frame that came with types of its own."""
     schema = frame.collect_schema()
-    frames.require_columns(options.types, [n for n in schema.names() if n != ROW], "the data")
+    require_columns(options.types, [n for n in schema.names() if n != ROW], "the data")
     names = [n for n in schema.names() if n != ROW] if options.missing else []
     blanks = [null_missing_codes(n, schema[n], options.missing) for n in names]
     chosen = [expression for expression in blanks if expression is not None]
@@ -296,7 +296,7 @@ def with_roles(
     """Return the data with roles given to columns."""
     lists = {role: as_tuple(names) for role, names in roles.items()}
     named = (n for names in lists.values() for n in names)
-    frames.require_columns(named, data.columns, "the data")
+    require_columns(named, data.columns, "the data")
     clash = sorted(set(lists["identifiers"]) & set(lists["keys"]))
     if clash:
         raise InputError(
@@ -318,7 +318,7 @@ def with_roles(
 def with_links(data: Microdata, links: Sequence[str] | Sequence[Sequence[str]]) -> Microdata:
     """Return the data with groups of linked columns; groups that share a column become one."""
     groups = join_groups(link_groups(links), data.household)
-    frames.require_columns((c for group in groups for c in group), data.columns, "the data")
+    require_columns((c for group in groups for c in group), data.columns, "the data")
     named = [c for group in groups for c in group if c in data.identifiers]
     if named:
         raise InputError(
@@ -390,7 +390,7 @@ def with_hierarchies(data: Microdata, hierarchies: Mapping[str, Any]) -> Microda
     if not isinstance(hierarchies, Mapping):
         raise InputError("hierarchies must be a mapping of column names to hierarchies")
     hierarchies = {name_as_text(n): given for n, given in hierarchies.items()}
-    frames.require_columns(hierarchies, data.columns, "the data")
+    require_columns(hierarchies, data.columns, "the data")
     bound = {
         name: for_column(given, relational.fetch_distinct(data.frame, name), name)
         for name, given in hierarchies.items()

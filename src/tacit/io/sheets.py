@@ -16,9 +16,8 @@ from tacit.data.cells.status import WORDS, Status
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.paths import require_file
 from tacit.data.table import Table
-from tacit.errors import InputError, UnreadableFile
+from tacit.errors import InputError, UnreadableFile, require_columns
 from tacit.io.excel import workbook_rows
-from tacit.io.frames import require_columns
 from tacit.io.hrc import hrc_dimension
 from tacit.io.lines import plain_number, rows_of, text_of
 from tacit.io.listed import Listed, Totals, table_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
@@ -301,11 +302,7 @@ def children_first(dimension: Dimension) -> list[int]:
 def dimension_faults(dimension: Dimension) -> list[str]:
     """Return what is wrong with a dimension: duplicates, cycles, overlapping or unequal groupings."""
     codes = dimension.codes
-    faults = (
-        [f"the code {c!r} stands twice" for c in dict.fromkeys(codes) if codes.count(c) > 1]
-        if len(set(codes)) < len(codes)
-        else []
-    )
+    faults = [f"the code {c!r} stands twice" for c, n in Counter(codes).items() if n > 1]
     for s in dimension.sums:
         if not s.children:
             faults.append(f"{codes[s.parent]!r} has no children")

@@ -27,7 +27,7 @@ from tacit.engine.base import ROW
 from tacit.engine.exact_sums import sum_columns
 from tacit.engine.names import aggregate
 from tacit.engine.ranking import keep_largest
-from tacit.errors import ColumnNotFound, HierarchyError, InputError
+from tacit.errors import HierarchyError, InputError, require_columns
 from tacit.reveal import reveal
 
 #: Cells that a table may have; each takes some 150 bytes while it is built.
@@ -127,7 +127,7 @@ def tabulate(
     columns = Columns(
         tuple(named), value, weight or data.weight, cost, shadow, request, waiver, unit, holding
     )
-    require_columns(data, columns)
+    refuse_unfit(data, columns)
     frame = prepare_quantities(data, columns)
     require_numbers(frame, columns, missing)
     built = tuple(
@@ -458,13 +458,11 @@ def require_ground(dimension: Dimension, codes: Sequence[str]) -> None:
 # -- columns -------------------------------------------------------------------------------------
 
 
-def require_columns(data: Microdata, columns: Columns) -> None:
+def refuse_unfit(data: Microdata, columns: Columns) -> None:
     """Raise when a column does not exist or is of the wrong kind."""
     named = [*columns.dimensions, *columns.numbers.values()]
     named += [c for c in (columns.request, columns.waiver, columns.unit, columns.holding) if c]
-    lacking = [c for c in dict.fromkeys(named) if c not in data.columns]
-    if lacking:
-        raise ColumnNotFound(lacking, list(data.columns), "the data")
+    require_columns(named, data.columns, "the data")
     schema = data.frame.collect_schema()
     for column in columns.numbers.values():
         if not schema[column].is_numeric():

@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from tacit.arrays import Floats, Ints
 from tacit.engine.blocks import ROW
-from tacit.errors import InputError, InvalidParameter
-from tacit.io.frames import require_columns
+from tacit.errors import InputError, InvalidParameter, require_columns
 from tacit.private.union.records import rows_of
 
 #: A column of any type.
