@@ -7,9 +7,8 @@ import math
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import SIZE, Frame, number_values, sum_agreeing
-from tacit.claims.registry import check_for
 from tacit.engine.names import aggregate
 
 AMOUNT = "__amount__"

@@ -9,11 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
+from tacit.claims import Claim, check_for
 from tacit.claims.attack.attacker import is_protected
 from tacit.claims.attack.needs import Needs
-from tacit.claims.claim import Claim
 from tacit.claims.outsiders import solves_in_whole_numbers
-from tacit.claims.registry import check_for
 from tacit.claims.tables.protected_in_table import narrow_possible_range
 from tacit.claims.view import TableView
 

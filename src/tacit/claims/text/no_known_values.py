@@ -17,8 +17,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from tacit.claims.claim import Claim
-from tacit.claims.registry import check_for
+from tacit.claims import Claim, check_for
 from tacit.claims.texts import record_blocks
 
 WORD = re.compile(r"[^\W\d_]+")

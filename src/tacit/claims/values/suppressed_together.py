@@ -6,9 +6,8 @@ from itertools import permutations
 
 import narwhals.stable.v2 as nw
 
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import Frame, has_rows
-from tacit.claims.registry import check_for
 from tacit.engine.names import aggregate
 
 KNOWN, LACKING = "__known__", "__lacking__"
