@@ -30,23 +30,8 @@ def firms(
     """Return enterprises with region, activity, size class, turnover and employees.
 
     Columns: firm, firm_group (the holding), region (a district), activity (a class), size, turnover,
-    employees and, if asked for, a sampling weight.
-
-    Parameters
-    ----------
-    n
-        Number of enterprises.
-    seed
-        Equal seeds give equal data.
-    weights
-        Add sampling weights: small enterprises stand for several.
-    engine
-        Where the data should live.
-
-    Returns
-    -------
-    Microdata
-        The trees of its codes are :func:`region_tree` and :func:`activity_tree`.
+    employees and, if asked for, a sampling weight: small enterprises stand for several. Equal seeds give equal data;
+    the trees of the codes are :func:`region_tree` and :func:`activity_tree`.
     """
     columns = firm_columns(n, seed, weights=weights)
     return read(columns, identifiers=["firm"], weight="weight" if weights else None, engine=engine)

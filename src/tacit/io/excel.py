@@ -197,14 +197,11 @@ def infer_narrowest(values: Sequence[Any]) -> pa.Array:
         if not kinds:
             return pa.array(values, pa.string())
         return pc.cast(numbers, pa.int64()) if whole else numbers
-    if kinds == {bool}:
-        return pa.array(values, pa.bool_())
-    if kinds == {dt.date}:
-        return pa.array(values, pa.date32())
+    for kind, word in ((bool, "boolean"), (dt.date, "date"), (dt.time, "time")):
+        if kinds == {kind}:
+            return pa.array(values, TYPES[word])
     if kinds <= {dt.date, dt.datetime}:
-        return pa.array([midnight(v) for v in values], pa.timestamp("us"))
-    if kinds == {dt.time}:
-        return pa.array(values, pa.time64("us"))
+        return pa.array([midnight(v) for v in values], TYPES["datetime"])
     return pa.array([None if v is None else as_text(v) for v in values], pa.string())
 
 
