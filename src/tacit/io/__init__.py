@@ -28,7 +28,8 @@ from tacit.errors import (
     has_lone_surrogate,
     near_match,
 )
-from tacit.io.formats import FileFormat, by_ending, writable
+from tacit.io.formats import FileFormat as FileFormat
+from tacit.io.formats import by_ending, writable
 from tacit.io.options import Options as Options
 from tacit.storage.own_folders import note_begun
 

@@ -22,8 +22,7 @@ from tacit.data.roles import Column
 from tacit.engine import text as parser
 from tacit.engine.base import Engine
 from tacit.errors import InputError, UnreadableFile
-from tacit.io import Loaded, Options
-from tacit.io.formats import FileFormat
+from tacit.io import FileFormat, Loaded, Options
 from tacit.io.hrc import code_list
 from tacit.io.lines import decode, file_beside, lines_of
 from tacit.io.rda import Description, Variable, read_rda, write_word

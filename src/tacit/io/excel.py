@@ -16,8 +16,7 @@ from tacit.data.paths import require_file
 from tacit.data.roles import Column
 from tacit.engine.base import Engine
 from tacit.errors import InputError, SdcWarning, UnreadableFile, near_match, require
-from tacit.io import Loaded, Options, describe
-from tacit.io.formats import FileFormat
+from tacit.io import FileFormat, Loaded, Options, describe
 from tacit.io.frames import plain_table
 from tacit.io.hidden import Hidden, find_hidden, refuse_wide_document
 from tacit.io.text import check_names

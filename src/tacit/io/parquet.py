@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 from tacit.engine.base import Engine
 from tacit.engine.names import check_names, check_usable
 from tacit.errors import UnreadableFile
-from tacit.io import Loaded, Options, describe
-from tacit.io.formats import FileFormat
+from tacit.io import FileFormat, Loaded, Options, describe
 from tacit.io.frames import plain_type
 
 FORMAT = FileFormat("records", reads=(".parquet",), writes=("parquet",), rank=2)

@@ -227,13 +227,9 @@ def settle_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
         column = column.cast(pa.float64())
     if pc.any(pc.is_nan(column)).as_py():
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
-    return pc.add(column, 0.0) if has_negative_zero(column) else column
-
-
-def has_negative_zero(column: pa.ChunkedArray) -> bool:
-    """Return True when a zero is written with a minus sign."""
     chunks = (c.to_numpy(zero_copy_only=False) for c in column.chunks)
-    return any(bool(((values == 0) & np.signbit(values)).any()) for values in chunks)
+    negative_zero = any(((values == 0) & np.signbit(values)).any() for values in chunks)
+    return pc.add(column, 0.0) if negative_zero else column
 
 
 def is_wide(kind: Any) -> bool:

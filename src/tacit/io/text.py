@@ -24,8 +24,7 @@ from tacit.engine.memory import held_table
 from tacit.engine.names import check_names as refuse_names
 from tacit.errors import InputError, UnreadableFile, require_columns
 from tacit.events import can_interrupt
-from tacit.io import Loaded, Options
-from tacit.io.formats import FileFormat
+from tacit.io import FileFormat, Loaded, Options
 
 FORMAT = FileFormat(
     "records",
