@@ -86,7 +86,7 @@ def sum_equal(rows: Ints, others: Ints, amounts: Floats, columns: Flags) -> Floa
     if both.shape[1]:
         label = np.unique(both, axis=0, return_inverse=True)[1].ravel()
     sums = np.bincount(label[len(rows) :], weights=amounts, minlength=int(label.max()) + 1)
-    return sums[label[: len(rows)]]
+    return np.asarray(sums[label[: len(rows)]], dtype=np.float64)
 
 
 # -- members of a register -------------------------------------------------------------------------------

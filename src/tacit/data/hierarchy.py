@@ -446,8 +446,10 @@ def pad_paths(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     for row in rows:
         if 0 < len(row) < depth:
             row = (*row[:-1], *(row[-2:-1] or row[:1]) * (depth - len(row)), row[-1])
-        filled = itertools.accumulate(row, lambda below, label: label or below)
-        padded.append(row if all(row) else tuple(filled))
+        filled: list[str] = []
+        for label in row:
+            filled.append(label or (filled[-1] if filled else ""))
+        padded.append(tuple(filled))
     return padded
 
 

@@ -29,4 +29,4 @@ def set_is_shared(frame: Frame, columns: tuple[str, ...], k: int, *, in_full: bo
     codes = np.stack([number_values(found.get_column(c).to_list()) for c in columns], axis=1)
     if in_full and (size[(codes >= 0).all(axis=1)] < k).any():
         return False
-    return bool((sum_agreeing(codes, size, size < k) >= k).all())
+    return bool((sum_agreeing(codes, size.astype(np.float64), size < k) >= k).all())
