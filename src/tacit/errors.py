@@ -69,11 +69,11 @@ class ColumnNotFound(InputError):
 
 
 def require_columns(wanted: Iterable[str], available: Iterable[str], where: str) -> None:
-    """Raise :class:`ColumnNotFound` for the columns that are wanted and not available."""
+    """Refuse names of columns that are not there."""
     there = list(available)
-    absent = [name for name in wanted if name not in there]
-    if absent:
-        raise ColumnNotFound(absent, there, where)
+    missing = [name for name in wanted if name not in there]
+    if missing:
+        raise ColumnNotFound(dict.fromkeys(missing), there, where)
 
 
 class RoleMissing(InputError):

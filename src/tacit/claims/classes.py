@@ -9,7 +9,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims.claim import Claim
 from tacit.engine.exact_sums import sum_columns
 from tacit.engine.names import aggregate
@@ -21,6 +21,11 @@ SIZE = "__size__"
 def class_sizes(frame: Frame, columns: Sequence[str]) -> Frame:
     """Return the classes of equal records, with the number of records in each; null equals null."""
     return aggregate(frame, columns, nw.len().alias(SIZE))
+
+
+def has_rows(frame: Frame) -> bool:
+    """Return True when a frame has rows."""
+    return int(frame.select(nw.len().alias(SIZE)).collect("pyarrow").item(0, SIZE)) > 0
 
 
 def released_values(frame: Frame, columns: Sequence[str]) -> Iterator[Any]:
@@ -54,6 +59,34 @@ def number_values(values: list[object]) -> Ints:
     """Return a number for each value, -1 for a missing one."""
     number: dict[object, int] = {None: -1}
     return np.array([number.setdefault(v, len(number)) for v in values], dtype=np.int64)
+
+
+def sum_agreeing(codes: Ints, amounts: Floats, asked: Flags) -> Floats:
+    """Return for each class that is asked about the amounts of all classes that agree with it.
+
+    A missing value (-1) agrees with all. Two classes agree when they are equal wherever both are known, so classes
+    are compared by which columns they know.
+    """
+    known, of = np.unique(codes >= 0, axis=0, return_inverse=True)
+    groups = [np.flatnonzero(of.ravel() == g) for g in range(len(known))]
+    total = np.zeros(len(codes))
+    for mine, rows in zip(known, groups, strict=True):
+        own = rows[asked[rows]]
+        if not len(own):
+            continue
+        for theirs, others in zip(known, groups, strict=True):
+            total[own] += sum_equal(codes[own], codes[others], amounts[others], mine & theirs)
+    return total[asked]
+
+
+def sum_equal(rows: Ints, others: Ints, amounts: Floats, columns: Flags) -> Floats:
+    """Return for each row the total amount of the others that equal it on some columns."""
+    both = np.concatenate([rows, others])[:, columns]
+    label = np.zeros(len(both), dtype=np.int64)
+    if both.shape[1]:
+        label = np.unique(both, axis=0, return_inverse=True)[1].ravel()
+    sums = np.bincount(label[len(rows) :], weights=amounts, minlength=int(label.max()) + 1)
+    return np.asarray(sums[label[: len(rows)]], dtype=np.float64)
 
 
 # -- members of a register -------------------------------------------------------------------------------

@@ -71,8 +71,7 @@ def table_gate(table: TableView) -> list[str]:
         *refuse_unjudged(table),
         *refuse_freed(table),
         *refuse_uncovered(table),
-        *refuse_closed_differences(table),
-        *refuse_closed_sums(table),
+        *refuse_closed(table),
     ]
 
 
@@ -164,32 +163,24 @@ def refuse_uncovered(table: TableView) -> Iterator[str]:
             )
 
 
-def refuse_closed_differences(table: TableView) -> Iterator[str]:
-    """Refuse a table that tells how few units of a total lie outside a part, where a rule forbids it."""
-    rules = [action for action in table.history if action.kind == DIFFERENCES]
-    if not rules or {claim.model for claim in claims_of(table)} & CHANGES:
+def refuse_closed(table: TableView) -> Iterator[str]:
+    """Refuse a table that tells what a rule forbids: how few units of a total lie outside a part, or a sum of few."""
+    named = [action for action in table.history if action.kind == DIFFERENCES]
+    summed = [a for a in table.history if a.kind == FREQUENCY and a.parameters.get(GUARD) == "sums"]
+    if not (named or summed) or {claim.model for claim in claims_of(table)} & CHANGES:
         return
     from tacit.claims.tables.k_disclosure import find_closed_differences
+    from tacit.claims.tables.open_sums import count_closed_sums
 
     unknown, room = find_uncertain_cells(table)
-    for rule in rules:
+    for rule in named:
         closed = len(find_closed_differences(table, rule.parameters, unknown, room))
         if closed:
             yield (
                 f"{closed:,} groups fall nearly whole into one category, and the table tells it; hide it "
                 "by a suppression method"
             )
-
-
-def refuse_closed_sums(table: TableView) -> Iterator[str]:
-    """Refuse a table that tells a sum of unsafe cells with too few contributors, where a rule forbids it."""
-    rules = [a for a in table.history if a.kind == FREQUENCY and a.parameters.get(GUARD) == "sums"]
-    if not rules or {claim.model for claim in claims_of(table)} & CHANGES:
-        return
-    from tacit.claims.tables.open_sums import count_closed_sums
-
-    unknown, room = find_uncertain_cells(table)
-    for rule in rules:
+    for rule in summed:
         closed = count_closed_sums(table, {"n": LEAST} | dict(rule.parameters), unknown, room)
         if closed:
             yield (

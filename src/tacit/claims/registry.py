@@ -33,8 +33,8 @@ def check_for(model: str, *, of: str | tuple[str, ...] = "records") -> Callable[
 
 def find_check(model: str) -> Check:
     """Return the check of a model, or say what was probably meant."""
-    if model not in _checks:
-        load_by_file(model)
+    if model not in _checks and (module := files().get(model.replace("-", "_"))):
+        importlib.import_module(module)
     if model not in _checks:
         load_third_parties()
     if model not in _checks:
@@ -55,13 +55,6 @@ def models() -> list[str]:
         importlib.import_module(module)
     load_third_parties()
     return sorted(_checks)
-
-
-def load_by_file(model: str) -> None:
-    """Import the one file named after the model, if there is one."""
-    module = files().get(model.replace("-", "_"))
-    if module is not None:
-        importlib.import_module(module)
 
 
 @functools.cache

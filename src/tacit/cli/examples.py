@@ -62,7 +62,7 @@ def example(
 #: Where each example is written from, and how many records it has.
 EXAMPLES = {
     "hospital": ("tacit.examples", "write_hospital", 25_000),
-    "firms": ("tacit.examples.firms_files", "write_firms", 2_600),
+    "firms": ("tacit.examples.firms", "write_firms", 2_600),
     "census": ("tacit.examples.country", "write_census", 500_000),
     "notes": ("tacit.examples.notes", "write_notes", 60),
     "parties": ("tacit.private.example", "write_parties", 600),

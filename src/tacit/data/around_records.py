@@ -10,7 +10,7 @@ from functools import cached_property
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.base import Action, Apply, Around, Claims
-from tacit.data.changes import count_changes
+from tacit.data.changes import count_kept
 from tacit.data.checks.effect import (
     FEWEST,
     JUDGED,
@@ -230,9 +230,8 @@ def keep_sources(kind: str, before: Microdata, after: Microdata) -> Microdata:
     if not made:
         return after
     asked = {c for n, sources in made.items() for c in (n, *sources)}
-    changed = count_changes(
-        before, after, [c for c in asked if c in before.columns and c in after.columns]
-    )
+    shared = [c for c in asked if c in before.columns and c in after.columns]
+    _, changed = count_kept(before, after, shared)
     moved = {c for c in asked if changed.get(c) or c not in after.columns}
     for name, sources in made.items():
         lost = [c for c in sources if c in moved]

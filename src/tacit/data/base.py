@@ -116,6 +116,26 @@ class Around(Generic[T]):
         return []
 
 
+#: Said of linked tables when nothing tells whether two of their dimensions are one variable.
+APART = (
+    "{pair} are taken as different variables, as no table has both; if one classifies the other, cells may follow "
+    "from the tables together. Give data= or variables= when the tables are linked."
+)
+
+
+class AroundTable(Around[Any]):
+    """What a table does: pairs of dimensions that claims take as different variables are doubts about linked ones."""
+
+    def doubts(self) -> list[str]:
+        """Return the pairs of dimensions that are taken as different variables, though nothing says so."""
+        return [APART.format(pair=pair) for pair in self.data.extra.get("apart", ())]
+
+    def assumptions(self) -> Iterable[str]:
+        """Yield that these pairs are different variables."""
+        for pair in self.data.extra.get("apart", ()):
+            yield f"{pair} are different variables: none classifies the other"
+
+
 def around_of(data: T, spec: Any = None) -> Around[T]:
     """Return what the data do around the work of a Spec."""
     own: Callable[[Any], Around[T]] | None = getattr(data, "around", None)

@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 from tacit.arrays import Ints
 from tacit.data.fingerprint import digests
 from tacit.data.microdata import Microdata
-from tacit.data.paired import has_twins, shared_positions
+from tacit.data.paired import held_tables, shared_positions
 from tacit.engine.base import ROW
 from tacit.engine.coded import Coded
-from tacit.engine.memory import held_codes, held_table
+from tacit.engine.memory import held_codes
 
 #: Types whose values every engine writes as the same text.
 WRITTEN_ALIKE = (
@@ -48,11 +48,6 @@ def changes(before: Microdata, after: Microdata) -> dict[str, Any]:
     }
 
 
-def count_changes(before: Microdata, after: Microdata, columns: Sequence[str]) -> Mapping[str, int]:
-    """Return how many cells of some columns that both have changed, in records that both have."""
-    return count_kept(before, after, columns)[1]
-
-
 def count_kept(
     before: Microdata, after: Microdata, shared: Sequence[str]
 ) -> tuple[int, Mapping[str, int]]:
@@ -64,12 +59,10 @@ def comparable_tables(
     before: Microdata, after: Microdata, shared: Sequence[str]
 ) -> tuple[pa.Table, pa.Table] | None:
     """Return both tables when they are in memory, of types that compare, and no record is there twice."""
-    old, new = held_table(before.frame), held_table(after.frame)
-    if old is None or new is None:
-        return None
-    types = ((old.schema.field(c).type, new.schema.field(c).type) for c in shared)
+    here = held_tables(before, after)
+    types = [[table.schema.field(c).type for table in here] for c in shared] if here else []
     alike = all(a == b or (a in WRITTEN_ALIKE and b in WRITTEN_ALIKE) for a, b in types)
-    return (old, new) if alike and not (has_twins(old) or has_twins(new)) else None
+    return here if alike else None
 
 
 def count_in_memory(

@@ -142,28 +142,22 @@ def normal_form(array: pa.Array) -> tuple[str, Iterator[bytes | memoryview]]:
     """Return the kind of an array and its values as bytes; the values under nulls are set to zero."""
     kind = array.type
     if pa.types.is_boolean(kind):
-        return "boolean", iterate_fixed_width(pc.cast(array, pa.int64()))
+        return "boolean", iterate_fixed_width(array, pa.int64())
     if pa.types.is_integer(kind):
         return "integer", whole_numbers(array)
     if pa.types.is_floating(kind):
         # Adding zero makes -0.0 and 0.0 the same bytes.
         return "number", iterate_fixed_width(pc.add(pc.cast(array, pa.float64()), 0.0))
     if pa.types.is_date(kind):
-        return "date", iterate_fixed_width(
-            pc.cast(pc.cast(pc.cast(array, pa.date32()), pa.int32()), pa.int64())
-        )
+        days = pc.cast(array, pa.date32())
+        return "date", iterate_fixed_width(days, pa.int32(), pa.int64())
     if pa.types.is_timestamp(kind):
-        return "timestamp", iterate_fixed_width(
-            pc.cast(pc.cast(array, pa.timestamp("us", tz=kind.tz), safe=False), pa.int64())
-        )
+        moment = pa.timestamp("us", tz=kind.tz)
+        return "timestamp", iterate_fixed_width(array, moment, pa.int64())
     if pa.types.is_time(kind):
-        return "time", iterate_fixed_width(
-            pc.cast(pc.cast(array, pa.time64("us"), safe=False), pa.int64())
-        )
+        return "time", iterate_fixed_width(array, pa.time64("us"), pa.int64())
     if pa.types.is_duration(kind):
-        return "duration", iterate_fixed_width(
-            pc.cast(pc.cast(array, pa.duration("us"), safe=False), pa.int64())
-        )
+        return "duration", iterate_fixed_width(array, pa.duration("us"), pa.int64())
     if pa.types.is_decimal(kind):
         return "decimal", variable(pc.cast(array, pa.string()))
     if pa.types.is_nested(kind):
@@ -183,8 +177,10 @@ def whole_numbers(array: pa.Array) -> Iterator[bytes | memoryview]:
         return variable(pc.cast(array, pa.string()))
 
 
-def iterate_fixed_width(array: pa.Array) -> Iterator[bytes | memoryview]:
-    """Yield the bytes of values of fixed width."""
+def iterate_fixed_width(array: pa.Array, *steps: pa.DataType) -> Iterator[bytes | memoryview]:
+    """Yield the bytes of values of fixed width, cast step by step before."""
+    for step in steps:
+        array = pc.cast(array, step, safe=False)
     numbers = pc.fill_null(array, 0).to_numpy(zero_copy_only=False)
     ordered = np.ascontiguousarray(numbers, dtype=numbers.dtype.newbyteorder("<"))
     yield ordered.data.cast("B")

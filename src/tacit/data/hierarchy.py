@@ -340,7 +340,7 @@ class Hierarchy:
 
     def describe(self, limit: int = 40) -> str:
         """Return the tree as text, top first, at most ``limit`` lines; counts are of ground values."""
-        lines = list(_first(self._tree_lines(self.height, 0, ""), limit + 1))
+        lines = list(itertools.islice(self._tree_lines(self.height, 0, ""), limit + 1))
         if len(lines) > limit:
             lines[limit:] = [f"... {len(self):,} ground values in all"]
         return "\n".join(lines)
@@ -442,22 +442,15 @@ def mismatch_hint(missing: Sequence[str], known: Iterable[str], column: str) -> 
 def pad_paths(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Fill short paths, and gaps in them, by repeating the label below."""
     depth = max((len(r) for r in rows), default=0)
-    return [_fill(_stretch(r, depth)) for r in rows]
-
-
-def _stretch(row: tuple[str, ...], depth: int) -> tuple[str, ...]:
-    if len(row) in (0, depth):
-        return row
-    return (*row[:-1], *(row[-2:-1] or row[:1]) * (depth - len(row)), row[-1])
-
-
-def _fill(row: tuple[str, ...]) -> tuple[str, ...]:
-    if all(row):
-        return row
-    filled: list[str] = []
-    for label in row:
-        filled.append(label or (filled[-1] if filled else ""))
-    return tuple(filled)
+    padded = []
+    for row in rows:
+        if 0 < len(row) < depth:
+            row = (*row[:-1], *(row[-2:-1] or row[:1]) * (depth - len(row)), row[-1])
+        filled: list[str] = []
+        for label in row:
+            filled.append(label or (filled[-1] if filled else ""))
+        padded.append(tuple(filled))
+    return padded
 
 
 # -- faults ----------------------------------------------------------------------------------------
@@ -557,11 +550,6 @@ def list_faults(faults: Sequence[str]) -> list[str]:
     if len(faults) <= MAX_FAULTS:
         return list(faults)
     return [*faults[:MAX_FAULTS], f"... and {len(faults) - MAX_FAULTS} more of this sort"]
-
-
-def _first(items: Iterator[str], n: int) -> Iterator[str]:
-    for _, item in zip(range(n), items, strict=False):
-        yield item
 
 
 # -- rules whose parameters stand in a plan as they are ----------------------------------------------

@@ -60,7 +60,7 @@ def change_records(data: Microdata, change: ChangeBlock, ctx: Context) -> tuple[
         return Done(replace_block_columns(table, told), told.tally)
 
     schema = replace_block_columns(
-        empty := make_empty_table(data, data.frame), change(0, empty)
+        empty := data.engine.to_arrow(data.frame.head(0)), change(0, empty)
     ).schema
     mapped = data.engine.map_blocks(data.frame, work, schema, ticker(ctx))
     return data.with_frame(mapped.records), mapped.tallies
@@ -126,7 +126,7 @@ def change_households(
     marked = engine.materialise(data.frame.with_columns(first_of_household(data).alias(FIRST)))
     known = [c for c in (*columns, *also) if c in data.columns]
     units = marked.filter(nw.col(ROW) == nw.col(FIRST)).select(*known, ROW)
-    schema = work(0, make_empty_table(data, units)).table.schema  # type: ignore[union-attr]
+    schema = work(0, engine.to_arrow(units.head(0))).table.schema  # type: ignore[union-attr]
     mapped = engine.map_blocks(units, work, schema, ticker(ctx))
     new = {c: f"__new{i}__" for i, c in enumerate(columns)}
     drawn = mapped.records.select(
@@ -160,11 +160,6 @@ def replace_block_columns(table: pa.Table, change: Change) -> pa.Table:
         else:
             table = table.append_column(name, values)
     return table if change.keep is None else table.filter(pa.array(change.keep))
-
-
-def make_empty_table(data: Microdata, frame: nw.LazyFrame[Any]) -> pa.Table:
-    """Return a table of the frame's columns without a record, to learn the types of a result."""
-    return data.engine.to_arrow(frame.head(0))
 
 
 def ticker(ctx: Context) -> Callable[[], None]:

@@ -34,22 +34,12 @@ class Side:
 
 @dataclass(frozen=True)
 class Files:
-    """Files on common columns.
-
-    Attributes
-    ----------
-    columns
-        Their names.
-    numeric
-        Which hold numbers.
-    spread
-        Range of each column of numbers over all files; 1 for categories.
-    sides
-        The files.
-    """
+    """Files on common columns."""
 
     columns: tuple[str, ...]
+    #: Which hold numbers.
     numeric: Flags
+    #: Range of each column of numbers over all files; 1 for categories.
     spread: Floats
     sides: tuple[Side, ...]
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from tacit.data.microdata import Microdata
 from tacit.engine.names import aggregate
-from tacit.engine.relational import N, counts
+from tacit.engine.relational import N, count_where, counts
 
 #: Share of households of two and more whose size a column must give for it to count their members.
 COUNTS = 0.95
@@ -54,24 +54,17 @@ def counts_members(
     ]
     homes = aggregate(data.frame.filter(~nw.col(home).is_null()), [home], size, *ends)
     several = nw.col(N) > 1
-    facts = [several.cast(nw.Int64).sum().alias("several"), nw.len().cast(nw.Int64).alias("all")]
+    facts = [several]
     for i in range(len(asked)):
-        known = ~nw.col(f"low{i}").is_null()
-        right = (
-            known & (nw.col(f"low{i}") == nw.col(N)) & (nw.col(f"high{i}") == nw.col(N))
-        ).fill_null(value=False)
-        for name, flag in (("known", known), ("right", right)):
-            facts += [
-                flag.cast(nw.Int64).sum().alias(f"{name}{i}"),
-                (flag & several).cast(nw.Int64).sum().alias(f"{name}_several{i}"),
-            ]
-    row = homes.select(*facts).collect("pyarrow").rows(named=True)[0]
-    told = {name: int(n or 0) for name, n in row.items()}
-    of = "_several" if told["several"] else ""
+        low, high = nw.col(f"low{i}"), nw.col(f"high{i}")
+        known = ~low.is_null()
+        right = (known & (low == nw.col(N)) & (high == nw.col(N))).fill_null(value=False)
+        facts += [known, right, known & several, right & several]
+    large, *told = count_where(homes, facts)
+    known_at = 2 if large else 0
+    shares = zip(told[known_at::4], told[known_at + 1 :: 4], strict=True)
     return tuple(
-        c
-        for i, c in enumerate(asked)
-        if told[f"right{of}{i}"] and told[f"right{of}{i}"] >= least * told[f"known{of}{i}"]
+        c for c, (n, same) in zip(asked, shares, strict=True) if same and same >= least * n
     )
 
 

@@ -22,7 +22,14 @@ from tacit.engine import relational
 from tacit.engine.arrow import set_columns, sort_by_row
 from tacit.engine.base import ROW, Engine, get_engine
 from tacit.engine.memory import held_codes, held_table
-from tacit.errors import ColumnNotFound, HierarchyError, InputError, RoleMissing, SdcError
+from tacit.errors import (
+    ColumnNotFound,
+    HierarchyError,
+    InputError,
+    RoleMissing,
+    SdcError,
+    require_columns,
+)
 
 ARROW = (pa.Array, pa.ChunkedArray)
 
@@ -198,9 +205,7 @@ class Microdata:
     def to_arrow(self, columns: Sequence[str] | None = None, *, with_row: bool = False) -> pa.Table:
         """Return the records, in order, as an Arrow table."""
         names = list(self.columns) if columns is None else list(dict.fromkeys(columns))
-        missing = [n for n in names if n not in self.columns]
-        if missing:
-            raise ColumnNotFound(missing, list(self.columns), "the data")
+        require_columns(names, self.columns, "the data")
         held = held_table(self.frame)
         table = (
             self.engine.to_arrow(self.frame.select(*names, ROW))

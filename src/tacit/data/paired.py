@@ -82,6 +82,14 @@ def has_twins(table: pa.Table) -> bool:
     return len(rows) > 1 and bool((rows[1:] == rows[:-1]).any())
 
 
+def held_tables(original: Microdata, released: Microdata) -> tuple[pa.Table, pa.Table] | None:
+    """Return both tables when they are in memory, and no record is there twice."""
+    old, new = held_table(original.frame), held_table(released.frame)
+    if old is None or new is None or has_twins(old) or has_twins(new):
+        return None
+    return old, new
+
+
 @dataclass(frozen=True)
 class ValuePairs:
     """How often each original value was released as each value; codes of both, and the counts.
@@ -102,8 +110,8 @@ def pair_values(
 
     A column that was not released has no new values.
     """
-    tables = held_table(original.frame), held_table(released.frame)
-    if tables[0] is None or tables[1] is None or any(has_twins(t) for t in tables if t is not None):
+    tables = held_tables(original, released)
+    if tables is None:
         return None
     old = held_codes(original.frame, columns)
     kept = [c for c in columns if c in released.columns]
@@ -111,7 +119,7 @@ def pair_values(
     if old is None or new is None:
         return None
     after = dict(zip(kept, new, strict=True))
-    at_old, at_new = shared_positions(*(t.column(ROW).to_numpy() for t in tables if t is not None))
+    at_old, at_new = shared_positions(*(t.column(ROW).to_numpy() for t in tables))
     nothing = Coded(np.zeros(tables[1].num_rows, dtype=np.int32), pa.array([], pa.string()))
     return len(at_old), {
         c: pair_codes(coded, after.get(c, nothing), at_old, at_new)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
-from tacit.data.base import Action, Around
+from tacit.data.base import Action, Around, AroundTable
 from tacit.data.cells import arrays, cell_names, protection, relations, shown
 from tacit.data.cells.arrays import spread_over_cells
 from tacit.data.cells.cell_names import CellName
@@ -529,8 +529,6 @@ class Table:
 
     def around(self, spec: Any) -> Around[Table]:
         """Return what tables do around the work of a Spec: doubts about linked ones."""
-        from tacit.data.around_table import AroundTable
-
         return AroundTable(self, spec)
 
     def with_action(self, action: Action) -> Table:

@@ -21,7 +21,7 @@ from tacit.data.in_blocks import constant_in_households
 from tacit.data.links import counts_members, determines, pairs_of
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
-from tacit.engine.relational import N, counts
+from tacit.engine.relational import N, count_where, counts
 from tacit.treatment import OnHousehold, OnLinks
 
 #: A copy of the leading column, to be turned into the one that follows it.
@@ -254,20 +254,14 @@ def count_suppressed(before: Microdata, after: Microdata) -> Gone:
     old = before.frame.select(ROW, *[nw.col(c).is_null().alias(w) for c, w in was.items()])
     both = after.frame.select(*names, ROW).join(old, on=ROW, how="inner")
     lost = [nw.col(c).is_null() & ~nw.col(w) for c, w in was.items()]
-    sums = [e.cast(nw.Int64).sum().alias(f"c{i}") for i, e in enumerate(lost)]
-    some = nw.any_horizontal(*lost, ignore_nulls=True).cast(nw.Int64).sum().alias("records")
-    told = both.select(*sums, some).collect("pyarrow").rows(named=True)[0]
-    columns = {c: n for i, c in enumerate(names) if (n := int(told[f"c{i}"] or 0))}
-    return Gone(columns, sum(columns.values()), int(told["records"] or 0))
+    *told, records = count_where(both, [*lost, nw.any_horizontal(*lost, ignore_nulls=True)])
+    columns = {c: n for c, n in zip(names, told, strict=True) if n}
+    return Gone(columns, sum(told), records)
 
 
 def newly_missing(before: Microdata, after: Microdata, columns: Sequence[str]) -> set[str]:
     """Return the columns of which the result lacks more values than the data did."""
     asked = [c for c in columns if c in after.columns]
-    if not asked:
-        return set()
-    sums = [nw.col(c).is_null().cast(nw.Int64).sum().alias(f"c{i}") for i, c in enumerate(asked)]
-    was, now = (
-        data.frame.select(*sums).collect("pyarrow").rows(named=True)[0] for data in (before, after)
-    )
-    return {c for i, c in enumerate(asked) if (now[f"c{i}"] or 0) > (was[f"c{i}"] or 0)}
+    gone = [nw.col(c).is_null() for c in asked]
+    was, now = (count_where(data.frame, gone) for data in (before, after))
+    return {c for c, old, new in zip(asked, was, now, strict=True) if new > old}

@@ -16,6 +16,7 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.engine.codes import Cells, densify, group_ids
+from tacit.engine.relational import count_where
 from tacit.errors import InputError, RoleMissing
 
 
@@ -68,11 +69,7 @@ def read_numeric_column(data: Microdata, column: str) -> Numbers:
 
 def as_numbers(array: pa.ChunkedArray | pa.Array, column: str) -> Numbers:
     """Return an Arrow column of numbers as NumPy arrays."""
-    known = (
-        pc.is_valid(array).to_numpy(zero_copy_only=False)
-        if isinstance(array, pa.Array)
-        else pc.is_valid(array).to_numpy()
-    )
+    known = pc.is_valid(array).to_numpy(zero_copy_only=False)
     whole = pa.types.is_integer(array.type)
     try:
         cast = array.cast(pa.int64() if whole else pa.float64())
@@ -80,10 +77,7 @@ def as_numbers(array: pa.ChunkedArray | pa.Array, column: str) -> Numbers:
         raise InputError(
             f"column {column!r} holds whole numbers beyond 64 bits; store it as numbers with decimals"
         ) from None
-    filled = pc.fill_null(cast, 0)
-    values = (
-        filled.to_numpy(zero_copy_only=False) if isinstance(filled, pa.Array) else filled.to_numpy()
-    )
+    values = pc.fill_null(cast, 0).to_numpy(zero_copy_only=False)
     return Numbers(values, known.astype(bool), array.type)
 
 
@@ -126,16 +120,10 @@ def extreme_columns(data: Microdata) -> list[str]:
     """Return the columns that hold numbers whose squares leave the range of a double."""
     schema = data.frame.collect_schema()
     names = [c for c in data.columns if schema[c].is_float()]
-    if not names:
-        return []
     low, high = MODERATE
-    size = {c: nw.col(c).abs() for c in names}
-    beyond = [
-        ((size[c] > high) | ((size[c] > 0) & (size[c] < low))).cast(nw.Int64).sum().alias(f"c{i}")
-        for i, c in enumerate(names)
-    ]
-    row = data.frame.select(*beyond).collect("pyarrow").rows()[0]
-    return [c for c, n in zip(names, row, strict=True) if n]
+    sizes = [nw.col(c).abs() for c in names]
+    beyond = count_where(data.frame, [(s > high) | ((s > 0) & (s < low)) for s in sizes])
+    return [c for c, n in zip(names, beyond, strict=True) if n]
 
 
 def classes(data: Microdata, columns: Sequence[str]) -> tuple[Ints, int]:

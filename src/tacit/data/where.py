@@ -19,7 +19,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 from pydantic import AfterValidator, Field
@@ -58,21 +58,11 @@ class Rule:
     expr: nw.Expr
 
 
-@dataclass(frozen=True)
-class Constant:
-    """A constant of a rule."""
+class Term(NamedTuple):
+    """One side of a comparison: a column, or, without one, a constant."""
 
-    value: Any
-
-
-@dataclass(frozen=True)
-class ColumnTerm:
-    """A column of a rule."""
-
-    name: str
-
-
-Term = Constant | ColumnTerm
+    column: str | None = None
+    value: Any = None
 
 
 def where(text: str, schema: Schema) -> Rule:
@@ -80,19 +70,19 @@ def where(text: str, schema: Schema) -> Rule:
 
     Refused is what is no rule, names a column that does not exist, or compares things of different kinds.
     """
-    tree, names = parse_rule(text)
-    columns = names_in(tree, names)
+    tree = parse_rule(text)
+    columns = names_in(tree)
     missing = [c for c in columns if c not in schema or c == ROW]
     if missing:
         raise ColumnNotFound(
             missing, [n for n in schema if not n.startswith("__")], "the rule's data"
         )
-    return Rule(text, columns, condition(tree, names, schema))
+    return Rule(text, columns, condition(tree, schema))
 
 
 def columns_of(text: str | None) -> tuple[str, ...]:
     """Return the columns that a rule names, in order; none for no rule."""
-    return () if text is None else names_in(*parse_rule(text))
+    return () if text is None else names_in(parse_rule(text))
 
 
 def check_rule_text(text: str) -> str:
@@ -110,8 +100,8 @@ WhereRule = Annotated[
 # -- reading -----------------------------------------------------------------------------------
 
 
-def parse_rule(text: str) -> tuple[ast.expr, dict[str, str]]:
-    """Return the checked syntax tree, and the names that stood in backticks by their stand-ins."""
+def parse_rule(text: str) -> ast.expr:
+    """Return the checked syntax tree, with the names that stood in backticks."""
     if len(text) > MAX_LENGTH:
         raise InvalidParameter(f"a rule may have at most {MAX_LENGTH} characters")
     names: dict[str, str] = {}
@@ -135,7 +125,10 @@ def parse_rule(text: str) -> tuple[ast.expr, dict[str, str]]:
             "the rule is nested too deeply; write it with fewer brackets and nots"
         )
     check(tree)
-    return tree, names
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+    return tree
 
 
 def depth(tree: ast.expr) -> int:
@@ -152,13 +145,13 @@ def depth(tree: ast.expr) -> int:
     return deepest
 
 
-def names_in(tree: ast.expr, names: Mapping[str, str]) -> tuple[str, ...]:
+def names_in(tree: ast.expr) -> tuple[str, ...]:
     """Return every column named in a tree, each once, in the order of writing."""
     found = sorted(
         (n for n in ast.walk(tree) if isinstance(n, ast.Name)),
         key=lambda n: (n.lineno, n.col_offset),
     )
-    return tuple(dict.fromkeys(names.get(n.id, n.id) for n in found))
+    return tuple(dict.fromkeys(n.id for n in found))
 
 
 def check(node: ast.expr) -> None:
@@ -181,31 +174,28 @@ def check(node: ast.expr) -> None:
 
 def check_comparison(left: ast.expr, op: ast.cmpop, right: ast.expr) -> None:
     """Refuse operands that are not names, constants or, after ``in``, a list of constants."""
-    first = term(left, {})
+    terms = [term(left)]
     if isinstance(op, ast.In | ast.NotIn):
         members(right)
-        if isinstance(first, Constant):
-            raise InvalidParameter("the rule compares two constants; name a column")
-        return
-    second = term(right, {})
-    if isinstance(first, Constant) and isinstance(second, Constant):
+    else:
+        terms.append(term(right))
+    if all(t.column is None for t in terms):
         raise InvalidParameter("the rule compares two constants; name a column")
-    nothing = any(isinstance(t, Constant) and t.value is None for t in (first, second))
-    if nothing and type(op) in ORDER:
+    if Term() in terms and type(op) in ORDER:
         raise InvalidParameter("the rule asks for an order with None; use == None or != None")
 
 
-def term(node: ast.expr, names: Mapping[str, str]) -> Term:
+def term(node: ast.expr) -> Term:
     """Return a name or a constant; refuse everything else."""
     match node:
         case ast.Name():
-            return ColumnTerm(names.get(node.id, node.id))
+            return Term(node.id)
         case ast.Constant(value=None | bool() | int() | float() | str()):
-            return Constant(node.value)
+            return Term(value=node.value)
         case ast.UnaryOp(
             op=ast.USub() | ast.UAdd(), operand=ast.Constant(value=int() | float() as value)
         ) if not isinstance(value, bool):
-            return Constant(-value if isinstance(node.op, ast.USub) else value)
+            return Term(value=-value if isinstance(node.op, ast.USub) else value)
         case _:
             raise InvalidParameter(
                 f"the rule compares something that is no column and no constant. {LANGUAGE}"
@@ -214,32 +204,31 @@ def term(node: ast.expr, names: Mapping[str, str]) -> Term:
 
 def members(node: ast.expr) -> list[Any]:
     """Return the constants of a list."""
-    if not isinstance(node, ast.List | ast.Tuple | ast.Set):
+    listed = isinstance(node, ast.List | ast.Tuple | ast.Set)
+    terms = [term(e) for e in node.elts] if listed else [Term("")]  # type: ignore[attr-defined]
+    if any(t.column is not None for t in terms):
         raise InvalidParameter("after 'in' the rule needs a list of constants, e.g. in [1, 2]")
-    terms = [term(e, {}) for e in node.elts]
-    if not all(isinstance(t, Constant) for t in terms):
-        raise InvalidParameter("after 'in' the rule needs a list of constants, e.g. in [1, 2]")
-    return [t.value for t in terms if isinstance(t, Constant)]
+    return [t.value for t in terms]
 
 
 # -- compiling ---------------------------------------------------------------------------------
 
 
-def condition(node: ast.expr, names: Mapping[str, str], schema: Schema) -> nw.Expr:
+def condition(node: ast.expr, schema: Schema) -> nw.Expr:
     """Return the expression of a condition; it is never null."""
     match node:
         case ast.BoolOp():
-            parts = [condition(v, names, schema) for v in node.values]
+            parts = [condition(v, schema) for v in node.values]
             join = operator.and_ if isinstance(node.op, ast.And) else operator.or_
             return functools.reduce(join, parts)
         case ast.UnaryOp():
-            return ~condition(node.operand, names, schema)
+            return ~condition(node.operand, schema)
         case ast.Name():
-            return flag(names.get(node.id, node.id), schema)
+            return flag(node.id, schema)
         case ast.Compare():
             terms = [node.left, *node.comparators]
             pairs = [
-                comparison(left, op, right, names, schema)
+                comparison(left, op, right, schema)
                 for left, op, right in zip(terms, node.ops, terms[1:], strict=False)
             ]
             return functools.reduce(operator.and_, pairs)
@@ -255,25 +244,21 @@ def flag(name: str, schema: Schema) -> nw.Expr:
     return ~nw.col(name).is_null() & nw.col(name)
 
 
-def comparison(
-    left: ast.expr, op: ast.cmpop, right: ast.expr, names: Mapping[str, str], schema: Schema
-) -> nw.Expr:
+def comparison(left: ast.expr, op: ast.cmpop, right: ast.expr, schema: Schema) -> nw.Expr:
     """Return the expression of one comparison."""
-    first = term(left, names)
+    first = term(left)
     if isinstance(op, ast.In | ast.NotIn):
-        assert isinstance(first, ColumnTerm)
-        found = membership(first, members(right), schema)
+        found = membership(str(first.column), members(right), schema)
         return ~found if isinstance(op, ast.NotIn) else found
-    second = term(right, names)
+    second = term(right)
     a, b = operand(first, second, schema), operand(second, first, schema)
     for value, other in ((a, second), (b, first)):
         if value is None:
-            assert isinstance(other, ColumnTerm)
-            absent = nw.col(other.name).is_null()
+            absent = nw.col(str(other.column)).is_null()
             return absent if isinstance(op, EQUAL) else ~absent
     known = functools.reduce(
         operator.and_,
-        [~nw.col(t.name).is_null() for t in (first, second) if isinstance(t, ColumnTerm)],
+        [~nw.col(t.column).is_null() for t in (first, second) if t.column is not None],
     )
     if isinstance(op, EQUAL):
         return known & (a == b)
@@ -282,25 +267,24 @@ def comparison(
     return known & ORDER[type(op)](a, b)
 
 
-def membership(column: ColumnTerm, values: list[Any], schema: Schema) -> nw.Expr:
+def membership(column: str, values: list[Any], schema: Schema) -> nw.Expr:
     """Return whether a column's value is in a list."""
-    absent = nw.col(column.name).is_null()
-    some = [coerce_constant(v, column.name, schema) for v in values if v is not None]
-    found = ~absent & nw.col(column.name).is_in(some) if some else ~absent & absent
+    absent = nw.col(column).is_null()
+    some = [coerce_constant(v, column, schema) for v in values if v is not None]
+    found = ~absent & nw.col(column).is_in(some) if some else ~absent & absent
     return found | absent if None in values else found
 
 
 def operand(one: Term, other: Term, schema: Schema) -> Any:
     """Return one side of a comparison, typed like the other side."""
-    if isinstance(one, ColumnTerm):
-        if isinstance(other, ColumnTerm) and family(schema[one.name]) != family(schema[other.name]):
-            raise InputError(
-                f"the rule compares columns {one.name!r} and {other.name!r}, which are of different kinds"
-            )
-        return nw.col(one.name)
-    assert isinstance(other, ColumnTerm)
-    value = None if one.value is None else coerce_constant(one.value, other.name, schema)
-    return None if value is None else nw.lit(value)
+    if one.column is None:
+        nothing = one.value is None
+        return None if nothing else nw.lit(coerce_constant(one.value, str(other.column), schema))
+    if other.column is not None and family(schema[one.column]) != family(schema[other.column]):
+        raise InputError(
+            f"the rule compares columns {one.column!r} and {other.column!r}, which are of different kinds"
+        )
+    return nw.col(one.column)
 
 
 def coerce_constant(value: Any, column: str, schema: Schema) -> Any:

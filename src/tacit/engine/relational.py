@@ -46,6 +46,14 @@ def count_rows(frame: Frame) -> int:
     return int(frame.select(nw.len().alias(N)).collect("pyarrow").item(0, N))
 
 
+def count_where(frame: Frame, conditions: Sequence[nw.Expr]) -> list[int]:
+    """Return how many rows meet each condition, counted in one pass."""
+    if not conditions:
+        return []
+    sums = [e.cast(nw.Int64).sum().alias(f"c{i}") for i, e in enumerate(conditions)]
+    return [int(n or 0) for n in frame.select(*sums).collect("pyarrow").row(0)]
+
+
 def fetch_distinct(frame: Frame, column: str) -> pa.Array:
     """Return the distinct values of a column that are not null, in ascending order."""
     coded = held_codes(frame, [column])

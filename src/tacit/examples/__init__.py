@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from tacit.data.cells.dimension import Dimension
@@ -241,8 +240,8 @@ def write_hospital(folder: str | Path, n: int = 25_000, seed: int = 1) -> Path:
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     population, stays = town.draw(n, seed)
-    write_csv(town.patient_table(population, stays), target / "hospital.csv")
-    write_csv(town.register_table(population), target / "register.csv")
+    pa_csv.write_csv(town.patient_table(population, stays), target / "hospital.csv")
+    pa_csv.write_csv(town.register_table(population), target / "register.csv")
     write_paths(town.occupation_paths(), target / "occupation.csv")
     write_paths(town.region_paths(), target / "region.csv")
     write_plan(target, "hospital-strict.yaml")
@@ -250,11 +249,6 @@ def write_hospital(folder: str | Path, n: int = 25_000, seed: int = 1) -> Path:
 
 
 # -- files ---------------------------------------------------------------------------------------
-
-
-def write_csv(table: pa.Table, path: Path) -> None:
-    """Write a table as separated text; a missing value is an empty field."""
-    pa_csv.write_csv(table, path, pa_csv.WriteOptions(quoting_style="needed"))
 
 
 def write_paths(paths: Iterable[tuple[str, ...]], path: Path) -> None:

@@ -8,7 +8,6 @@ Nobody is described. All work is on whole arrays, so that half a million persons
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +30,6 @@ DISTRICTS, AREA = 5, 110
 SIZES = np.array((0.17, 0.24, 0.20, 0.17, 0.10, 0.06, 0.03, 0.015, 0.01, 0.005))
 RELATIONS = ("head", "partner", "child", "other")
 EDUCATION = ("none", "primary", "secondary", "university")
-#: Occupation codes of four digits: the first is the skill level that education opens.
-MAJOR_GROUPS = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
 RELIGIONS = ("majority", "second", "third", "none", "small community")
 ORIGINS = ("XA", "XB", "XC", "XD", "XE", "XF")
 
@@ -44,17 +41,8 @@ ROLES: Mapping[str, object] = {
 }
 
 
-@dataclass(frozen=True)
-class Places:
-    """Enumeration areas: region, district within it, and households of each."""
-
-    region: Ints
-    district: Ints
-    households: Ints
-
-
-def draw_places(households: int, rng: np.random.Generator) -> Places:
-    """Draw regions, districts and enumeration areas; few are large and many are small."""
+def draw_places(households: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
+    """Draw enumeration areas, few large and many small: region, district within it, and households of each."""
     areas = max(round(households / AREA), 15)
     regions = int(np.clip(areas // 350, 3, 20))
     districts = regions * DISTRICTS
@@ -63,7 +51,7 @@ def draw_places(households: int, rng: np.random.Generator) -> Places:
     district = np.repeat(np.arange(districts), counts)
     size = rng.gamma(9.0, 1.0, len(district))
     homes = 1 + rng.multinomial(households - len(district), size / size.sum())
-    return Places(district // DISTRICTS, district % DISTRICTS, homes.astype(np.int64))
+    return district // DISTRICTS, district % DISTRICTS, homes.astype(np.int64)
 
 
 def census_table(n: int = 500_000, seed: int = 1) -> pa.Table:
@@ -73,9 +61,9 @@ def census_table(n: int = 500_000, seed: int = 1) -> pa.Table:
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(31,)))
     size = draw_sizes(n, rng)
     homes = len(size)
-    places = draw_places(homes, rng)
-    area_of = np.repeat(np.arange(len(places.households)), places.households)
-    urban = rng.beta(2, 2, int(places.region.max() + 1))[places.region[area_of]]
+    region, district, households = draw_places(homes, rng)
+    area_of = np.repeat(np.arange(len(households)), households)
+    urban = rng.beta(2, 2, int(region.max() + 1))[region[area_of]]
     home = np.repeat(np.arange(homes), size)
     first = np.cumsum(size) - size
     place_in_home = np.arange(len(home)) - first[home]
@@ -89,10 +77,12 @@ def census_table(n: int = 500_000, seed: int = 1) -> pa.Table:
     religion = rng.choice(len(RELIGIONS), homes, p=(0.62, 0.2, 0.08, 0.09, 0.01))[home]
     income = draw_incomes(age, education, urban[home], rng)
     area = area_of[home]
+    # Region and number, such as 0307.
+    known, of = np.unique((region + 1) * 100 + district + 1, return_inverse=True)
     return pa.table(
         {
-            "region": labels([f"R{i + 1:02d}" for i in range(int(places.region.max()) + 1)], places.region[area]),
-            "district": district_codes(places, area),
+            "region": labels([f"R{i + 1:02d}" for i in range(int(region.max()) + 1)], region[area]),
+            "district": labels([f"{c:04d}" for c in known], of.ravel()[area]),
             "area": pa.array(1 + area),
             "household": pa.array(1_000_001 + home),
             "person": pa.array(1 + place_in_home),
@@ -119,13 +109,6 @@ def draw_sizes(n: int, rng: np.random.Generator) -> Ints:
     last = int(np.searchsorted(passed, n))
     size[last] -= passed[last] - n
     return size[: last + 1].astype(np.int64)
-
-
-def district_codes(places: Places, area: Ints) -> pa.Array:
-    """Return the code of each record's district: region and number, such as 0307."""
-    code = (places.region + 1) * 100 + places.district + 1
-    known, of = np.unique(code, return_inverse=True)
-    return labels([f"{c:04d}" for c in known], of.ravel()[area])
 
 
 def invented_names(home: Ints, sex: Ints, rng: np.random.Generator) -> pa.Array:
@@ -181,7 +164,7 @@ def draw_education(age: Ints, urban: Floats, rng: np.random.Generator) -> Ints:
 
 
 def draw_occupations(age: Ints, education: Ints, rng: np.random.Generator) -> pa.Array:
-    """Return codes of four digits for those of working age who work."""
+    """Return codes of four digits for those of working age who work; the first is what education opens."""
     n = len(age)
     works = (age >= 16) & (age < 70) & (rng.random(n) < 0.68)
     major = np.clip(9 - 2 * education + rng.integers(-1, 2, n), 0, 9)
@@ -199,12 +182,13 @@ def draw_incomes(age: Ints, education: Ints, urban: Floats, rng: np.random.Gener
     return pa.array((amount // 10 * 10).astype(np.int64), mask=age < 16)
 
 
-def population_table(table: pa.Table, scale: float = 1.0) -> pa.Table:
-    """Return inhabitants by region and district, times a factor."""
+def population_table(table: pa.Table) -> pa.Table:
+    """Return inhabitants by region and district."""
     counted = table.group_by(["region", "district"]).aggregate([([], "count_all")])
     counted = counted.sort_by([("region", "ascending"), ("district", "ascending")])
-    people = np.round(counted.column("count_all").to_numpy() * scale).astype(np.int64)
-    return counted.select(["region", "district"]).append_column("population", pa.array(people))
+    return counted.select(["region", "district", "count_all"]).rename_columns(
+        ["region", "district", "population"]
+    )
 
 
 def write_census(folder: str | Path, n: int = 500_000, seed: int = 1) -> Path:
@@ -218,12 +202,8 @@ def write_census(folder: str | Path, n: int = 500_000, seed: int = 1) -> Path:
     table = census_table(n, seed)
     pq.write_table(table, target / "census.parquet", row_group_size=1 << 18)
     pa_csv.write_csv(population_table(table), target / "population.csv")
-    threshold = {"THRESHOLD": threshold_for(n)}
+    # 20,000 inhabitants, or fewer where the whole country has few.
+    threshold = {"THRESHOLD": str(20_000 if n >= 400_000 else max(n // 25, 100))}
     write_plan(target, "profile.yaml", threshold)
     write_plan(target, "application.yaml")
     return write_plan(target, "census.yaml", threshold)
-
-
-def threshold_for(n: int) -> str:
-    """Return the threshold of the profile: 20,000 inhabitants, or fewer where the whole country has few."""
-    return str(20_000 if n >= 400_000 else max(n // 25, 100))

@@ -8,12 +8,17 @@ enterprises belong to groups that own several.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 
 from tacit.data.cells.dimension import Dimension
 from tacit.data.microdata import Microdata
 from tacit.engine.base import Engine
+from tacit.examples.plans import write_plan
+from tacit.io.hrc import write_hrc
 from tacit.io.read import read
 
 SIZES = ("0-9", "10-49", "50-249", "250+")
@@ -25,23 +30,8 @@ def firms(
     """Return enterprises with region, activity, size class, turnover and employees.
 
     Columns: firm, firm_group (the holding), region (a district), activity (a class), size, turnover,
-    employees and, if asked for, a sampling weight.
-
-    Parameters
-    ----------
-    n
-        Number of enterprises.
-    seed
-        Equal seeds give equal data.
-    weights
-        Add sampling weights: small enterprises stand for several.
-    engine
-        Where the data should live.
-
-    Returns
-    -------
-    Microdata
-        The trees of its codes are :func:`region_tree` and :func:`activity_tree`.
+    employees and, if asked for, a sampling weight: small enterprises stand for several. Equal seeds give equal data;
+    the trees of the codes are :func:`region_tree` and :func:`activity_tree`.
     """
     columns = firm_columns(n, seed, weights=weights)
     return read(columns, identifiers=["firm"], weight="weight" if weights else None, engine=engine)
@@ -105,3 +95,17 @@ def firm_columns(n: int, seed: int = 1, *, weights: bool = False) -> pa.Table:
         drawn = np.where(size == 0, 4.0, np.where(size == 1, 2.0, 1.0))
         table = table.append_column("weight", pa.array(drawn))
     return table
+
+
+def write_firms(folder: str | Path, n: int = 2_600, seed: int = 1) -> Path:
+    """Write the example as files and return the path of its plan.
+
+    The folder, made where needed, receives ``firms.csv``, the hierarchies ``activity.hrc`` and
+    ``region.hrc``, and ``firms.yaml``, which is returned.
+    """
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    pa_csv.write_csv(firm_columns(n, seed), target / "firms.csv")
+    write_hrc(activity_tree(), target / "activity.hrc")
+    write_hrc(region_tree(), target / "region.hrc")
+    return write_plan(target, "firms.yaml")

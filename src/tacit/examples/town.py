@@ -187,7 +187,11 @@ def draw(n: int, seed: int) -> tuple[Population, Stays]:
         raise InputError(f"the hospital example needs at least {SMALLEST} patients (got {n})")
     streams = [np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(6)]
     population = draw_population(math.ceil(n * RESIDENTS_PER_PATIENT), streams[0], streams[1])
-    resident = draw_patients(population, n, streams[2])
+    # Patients are drawn without replacement, the chance of a stay depending on age: the n smallest of exponential waiting
+    # times are a draw with these chances.
+    chance = np.interp(population.ages(), ADMISSION_AGES, ADMISSION)
+    waiting = streams[2].exponential(size=len(chance)) / chance
+    resident = np.argsort(waiting, kind="stable")[:n].astype(np.int64)
     population = with_centenarians(population, resident, streams[3])
     return population, draw_stays(population, resident, streams[4], streams[5])
 
@@ -205,14 +209,6 @@ def draw_population(size: int, rng: np.random.Generator, names: np.random.Genera
     zips = draw_columns(rng, zip_weights()[None], np.zeros(size, dtype=np.int64))
     ethnicity = draw_columns(rng, np.array(ETHNICITY_BY_COUNTY), COUNTY_OF_ZIP[zips])
     return Population(sex, birth, zips, ethnicity, draw_names(names, size))
-
-
-def draw_patients(population: Population, n: int, rng: np.random.Generator) -> Ints:
-    """Draw patients without replacement, the chance of a stay depending on age."""
-    chance = np.interp(population.ages(), ADMISSION_AGES, ADMISSION)
-    # The n smallest of exponential waiting times are a draw with these chances.
-    waiting = rng.exponential(size=len(chance)) / chance
-    return np.argsort(waiting, kind="stable")[:n].astype(np.int64)
 
 
 def with_centenarians(

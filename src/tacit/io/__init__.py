@@ -28,7 +28,8 @@ from tacit.errors import (
     has_lone_surrogate,
     near_match,
 )
-from tacit.io.formats import FileFormat, by_ending, writable
+from tacit.io.formats import FileFormat as FileFormat
+from tacit.io.formats import by_ending, writable
 from tacit.io.options import Options as Options
 from tacit.storage.own_folders import note_begun
 
@@ -140,18 +141,15 @@ def with_used_labels(data: Any) -> Any:
 
     The label of a category that was suppressed would tell that somebody had it.
     """
-    columns = {
-        name: replace(column, labels=kept)
-        for name, column in data.columns.items()
-        if column.labels and (kept := used_labels(data, column)) != dict(column.labels)
-    }
+    columns = {}
+    for name, column in data.columns.items():
+        held = {*column.missing}
+        if column.labels:
+            held |= {*fetch_distinct(data.frame, column.name).to_pylist()}
+        kept = {code: label for code, label in column.labels.items() if code in held}
+        if len(kept) < len(column.labels):
+            columns[name] = replace(column, labels=kept)
     return data.with_columns_described(columns) if columns else data
-
-
-def used_labels(data: Any, column: Column) -> dict[Any, str]:
-    """Return the labels of the values that a column holds."""
-    found = {*fetch_distinct(data.frame, column.name).to_pylist(), *column.missing}
-    return {code: label for code, label in column.labels.items() if code in found}
 
 
 def write_frame(
@@ -187,12 +185,7 @@ def write_frame(
     from tacit.io.frame_files import write_frame as write_tidy
 
     chosen = clean(options, "write_frame")
-    wished: dict[str, Any] = {
-        "decimals": decimals,
-        "overwrite": overwrite,
-        "more_sheets": more_sheets,
-    }
-    return write_tidy(frame, Path(path), options=chosen, **wished)
+    return write_tidy(frame, Path(path), chosen, decimals, overwrite, more_sheets or {})
 
 
 def read_any(source: Any, *, ready: bool = False, **options: Any) -> Any:

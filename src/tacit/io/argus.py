@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,23 +22,22 @@ from tacit.data.roles import Column
 from tacit.engine import text as parser
 from tacit.engine.base import Engine
 from tacit.errors import InputError, UnreadableFile
-from tacit.io import Loaded, Options
-from tacit.io.formats import FileFormat
+from tacit.io import FileFormat, Loaded, Options
 from tacit.io.hrc import code_list
 from tacit.io.lines import decode, file_beside, lines_of
 from tacit.io.rda import Description, Variable, read_rda, write_word
 from tacit.io.text import NUMBER
 
-FORMAT = FileFormat(
-    "records",
-    reads=(".asc", ".saf", ".rda", ".rds"),
-    writes=("asc", "saf"),
-    rank=5,
-    beside={".asc": ".rda", ".saf": ".rds"},
-)
-
 DESCRIPTION = {".asc": ".rda", ".saf": ".rds"}
 RECORDS = {".rda": ".asc", ".rds": ".saf"}
+
+FORMAT = FileFormat(
+    "records",
+    reads=(*DESCRIPTION, *RECORDS),
+    writes=("asc", "saf"),
+    rank=5,
+    beside=DESCRIPTION,
+)
 
 LENIENT = (
     NUMBER.replace("^-?", "^[-+]?")
@@ -206,9 +205,8 @@ def read_declared_roles(metadata: Description) -> dict[str, Any]:
     keys = [v.name for v in metadata.variables if (v.number("IDLEVEL") or 0) > 0]
     roles: dict[str, Any] = {"keys": keys} if keys else {}
     for role, keyword in (("weight", "WEIGHT"), ("household", "HOUSE_ID")):
-        name = next((v.name for v in metadata.variables if v.has(keyword)), None)
-        if name is not None:
-            roles[role] = name
+        if (found := metadata.first(keyword)) is not None:
+            roles[role] = found.name
     return roles
 
 
@@ -298,7 +296,7 @@ def assign_positions(fields: Sequence[Field]) -> list[Field]:
     result, position = [], 1
     for f in fields:
         start = int(f.column.format["start"]) if kept else position
-        result.append(Field(f.column, f.text, f.width, f.decimals, f.number, start))
+        result.append(replace(f, start=start))
         position += f.width
     return result
 
@@ -342,7 +340,7 @@ def description(data: Any, fields: Sequence[Field], separator: str | None, path:
 
 
 def keyword_lines(data: Any, f: Field, path: Path, *, safe: bool) -> list[str]:
-    """Return the keywords of one variable."""
+    """Return the keywords of one variable, and write its labels as a code list beside the description."""
     column, layout = f.column, f.column.format
     is_key = column.name in data.keys
     lines = []
@@ -357,7 +355,10 @@ def keyword_lines(data: Any, f: Field, path: Path, *, safe: bool) -> list[str]:
     if column.name == data.weight:
         lines.append("<WEIGHT>")
     if column.labels:
-        lines.append(f'<CODELIST> "{write_code_list(column, f.width, path)}"')
+        name = f"{path.stem}_{re.sub(r'[^A-Za-z0-9_-]', '_', column.name)}.cdl"
+        text = "".join(f"{code!s:>{f.width}},{label}\r\n" for code, label in column.labels.items())
+        path.with_name(name).write_bytes(text.encode(best_encoding(text, "utf-8")))
+        lines.append(f'<CODELIST> "{name}"')
     if not safe:
         # Declared keys stand in the description, so that reading it declares them again.
         level = layout.get("idlevel") or 1 if is_key else 0
@@ -366,11 +367,3 @@ def keyword_lines(data: Any, f: Field, path: Path, *, safe: bool) -> list[str]:
             lines += [f"<IDLEVEL> {level}", f"<SUPPRESSPRIORITY> {weight}"]
     lines += [f"<{keyword}> {rest}".rstrip() for keyword, rest in layout.get("keywords", ())]
     return lines
-
-
-def write_code_list(column: Column, width: int, path: Path) -> str:
-    """Write the labels of a column as a code list and return its name."""
-    name = f"{path.stem}_{re.sub(r'[^A-Za-z0-9_-]', '_', column.name)}.cdl"
-    text = "".join(f"{code!s:>{width}},{label}\r\n" for code, label in column.labels.items())
-    path.with_name(name).write_bytes(text.encode(best_encoding(text, "utf-8")))
-    return name

@@ -16,8 +16,7 @@ from tacit.data.paths import require_file
 from tacit.data.roles import Column
 from tacit.engine.base import Engine
 from tacit.errors import InputError, SdcWarning, UnreadableFile, near_match, require
-from tacit.io import Loaded, Options, describe
-from tacit.io.formats import FileFormat
+from tacit.io import FileFormat, Loaded, Options, describe
 from tacit.io.frames import plain_table
 from tacit.io.hidden import Hidden, find_hidden, refuse_wide_document
 from tacit.io.text import check_names
@@ -82,7 +81,10 @@ def chosen_rows(
 
     Hidden columns and rows are left out with a warning, unless they are asked for.
     """
-    name = sheet if sheet is not None else first_sheet(workbook, hidden=hidden)
+    shown = [
+        s.name for s in workbook.sheets_metadata if hidden or str(s.visible).endswith(".Visible")
+    ]
+    name = sheet if sheet is not None else next(iter(shown or workbook.sheet_names), "")
     if name not in workbook.sheet_names:
         held = "Sheets: " + ", ".join(map(repr, workbook.sheet_names)) + "."
         raise UnreadableFile(
@@ -93,14 +95,6 @@ def chosen_rows(
     if not rows:
         raise UnreadableFile(f"sheet {name!r} of {path.name!r} is empty")
     return rows
-
-
-def first_sheet(workbook: Any, *, hidden: bool) -> str:
-    """Return the first sheet that is shown."""
-    shown = [
-        s.name for s in workbook.sheets_metadata if hidden or str(s.visible).endswith(".Visible")
-    ]
-    return next(iter(shown or workbook.sheet_names), "")
 
 
 def workbook_rows(path: Path, sheet: str | None = None) -> list[list[Any]]:
@@ -188,13 +182,9 @@ def convert_cell(value: Any, kind: str) -> Any:
         return int(value)
     if kind == "number":
         return float(value)
-    if kind == "date":
-        return dt.date.fromisoformat(value) if isinstance(value, str) else value
-    if kind == "datetime":
-        return dt.datetime.fromisoformat(value) if isinstance(value, str) else midnight(value)
-    if kind == "time":
-        return dt.time.fromisoformat(value) if isinstance(value, str) else value
-    return value
+    if kind in ("date", "datetime", "time") and isinstance(value, str):
+        return getattr(dt, kind).fromisoformat(value)
+    return midnight(value) if kind == "datetime" else value
 
 
 def infer_narrowest(values: Sequence[Any]) -> pa.Array:
@@ -206,14 +196,11 @@ def infer_narrowest(values: Sequence[Any]) -> pa.Array:
         if not kinds:
             return pa.array(values, pa.string())
         return pc.cast(numbers, pa.int64()) if whole else numbers
-    if kinds == {bool}:
-        return pa.array(values, pa.bool_())
-    if kinds == {dt.date}:
-        return pa.array(values, pa.date32())
+    for kind, word in ((bool, "boolean"), (dt.date, "date"), (dt.time, "time")):
+        if kinds == {kind}:
+            return pa.array(values, TYPES[word])
     if kinds <= {dt.date, dt.datetime}:
-        return pa.array([midnight(v) for v in values], pa.timestamp("us"))
-    if kinds == {dt.time}:
-        return pa.array(values, pa.time64("us"))
+        return pa.array([midnight(v) for v in values], TYPES["datetime"])
     return pa.array([None if v is None else as_text(v) for v in values], pa.string())
 
 
@@ -234,8 +221,11 @@ def write(data: Any, path: Path, options: Options) -> None:
     table = data.to_arrow()
     columns = [cells(table.column(n)) for n in table.column_names]
     records = [table.column_names, *zip(*columns, strict=True)]
-    described = [TITLES, *codebook(data, table)]
-    write_sheets({options.sheet or DATA: records, CODEBOOK: described}, path)
+    described = [
+        (f.name, type_name(f.type), describe.to_json({f.name: data.columns[f.name]}))
+        for f in table.schema
+    ]
+    write_sheets({options.sheet or DATA: records, CODEBOOK: [TITLES, *described]}, path)
 
 
 def write_sheets(
@@ -259,7 +249,9 @@ def write_sheets(
                 sheet.freeze_panes = "A2"
                 for letter, width in column_widths(rows):
                     sheet.column_dimensions[letter].width = width
-            write_rows(sheet, rows, titled=titled)
+            for number, row in enumerate(rows):
+                bold = titled and number == 0
+                sheet.append([as_cell(sheet, v, bold=bold, plain=not titled) for v in row])
     except IllegalCharacterError:
         raise InputError(
             "some text holds control characters, which Excel cannot store; write Parquet or CSV instead"
@@ -279,13 +271,6 @@ def column_widths(rows: Sequence[Sequence[Any]]) -> Iterable[tuple[str, float]]:
         yield get_column_letter(j), float(min(max(longest + 2, 8), WIDEST))
 
 
-def codebook(data: Any, table: pa.Table) -> Iterable[tuple[str, str, str | None]]:
-    """Yield one row per column: name, type, and the description as JSON."""
-    for field in table.schema:
-        described = describe.to_json({field.name: data.columns[field.name]})
-        yield field.name, type_name(field.type), described
-
-
 def type_name(kind: pa.DataType) -> str:
     """Return the name under which the codebook keeps a type."""
     if pa.types.is_timestamp(kind):
@@ -303,24 +288,19 @@ def cells(column: pa.ChunkedArray) -> list[Any]:
     values: list[Any] = column.to_pylist()
     if pa.types.is_integer(kind) and any(v is not None and abs(v) >= EXACT for v in values):
         return [None if v is None else str(v) for v in values]
-    if pa.types.is_date(kind) and any(v is not None and v < FIRST_DAY for v in values):
-        return [None if v is None else v.isoformat() for v in values]
-    if pa.types.is_timestamp(kind) and any(
-        v is not None and (v.date() < FIRST_DAY or v.microsecond) for v in values
+    known = [v for v in values if v is not None]
+    if (pa.types.is_date(kind) and any(v < FIRST_DAY for v in known)) or (
+        pa.types.is_timestamp(kind) and any(v.date() < FIRST_DAY or v.microsecond for v in known)
     ):
         return [None if v is None else v.isoformat() for v in values]
     return values
 
 
-def write_rows(sheet: Any, rows: Iterable[Sequence[Any]], *, titled: bool = False) -> None:
-    """Append rows; a text stays text whatever it begins with, and a number keeps all its digits."""
-    for number, row in enumerate(rows):
-        bold = titled and number == 0
-        sheet.append([as_cell(sheet, v, bold=bold, plain=not titled) for v in row])
-
-
 def as_cell(sheet: Any, value: Any, *, bold: bool, plain: bool) -> Any:
-    """Return a value as the sheet takes it: bare where it can be, else as a cell with its type."""
+    """Return a value as the sheet takes it: bare where it can be, else as a cell with its type.
+
+    A text stays text whatever it begins with, and a number keeps all its digits.
+    """
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
 
@@ -338,14 +318,10 @@ def as_cell(sheet: Any, value: Any, *, bold: bool, plain: bool) -> Any:
     if bold:
         made.font = Font(bold=True)
     if number and not plain:
-        made.number_format = number_format(value)
+        # Thousands parted, and as many decimals as it has.
+        decimals = decimals_of_number(value)
+        made.number_format = "#,##0." + "0" * decimals if decimals else "#,##0"
     return made
-
-
-def number_format(value: float) -> str:
-    """Return the display format of a number: thousands parted, and as many decimals as it has."""
-    decimals = decimals_of_number(value)
-    return "#,##0" if not decimals else "#,##0." + "0" * decimals
 
 
 def decimals_of_number(value: float) -> int:

@@ -71,15 +71,11 @@ class FileFormat:
 def file_formats() -> tuple[FileFormat, ...]:
     """Return every format in the order of lists; those of third parties last unless they say otherwise."""
     listed = json.loads(FILE.read_text(encoding="utf-8"))
-    own = [from_json(entry) for entry in listed]
+    own: list[dict[str, Any]] = [
+        {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()} for entry in listed
+    ]
     others = [declared_in(entry.value) for entry in entry_points(group="tacit.formats")]
-    return tuple(sorted([*own, *others], key=lambda f: f.rank))
-
-
-def from_json(entry: Mapping[str, Any]) -> FileFormat:
-    """Return a format as the list has it."""
-    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()}
-    return FileFormat(**given)
+    return tuple(sorted([*(FileFormat(**entry) for entry in own), *others], key=lambda f: f.rank))
 
 
 def declared_in(module: str) -> FileFormat:

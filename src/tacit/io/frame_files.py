@@ -27,11 +27,10 @@ EXTENSIONS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
 def write_frame(
     frame: Any,
     path: Path,
-    *,
-    decimals: Decimals = None,
     options: Options,
-    overwrite: bool = False,
-    more_sheets: Mapping[str, Sequence[Sequence[Any]]] | None = None,
+    decimals: Decimals,
+    overwrite: bool,
+    more_sheets: Mapping[str, Sequence[Sequence[Any]]],
 ) -> Path:
     """Write a frame by the ending of the file; see :func:`tacit.io.write_frame`."""
     ending = path.suffix.lower()
@@ -44,53 +43,30 @@ def write_frame(
     if not there:
         raise InputError(f"there is no folder {str(path.parent)!r} to write {path.name!r} in")
     refuse_target(path, "memory", overwrite=overwrite)
-    table = tidy_table(frames.to_arrow(as_native(frame)), decimals)
+    native = frame.to_native() if hasattr(frame, "to_native") else frame
+    native = frames.from_columns(native) if isinstance(native, dict) else native
+    table = tidy_table(frames.to_arrow(native), decimals)
     with open_beside(path, overwrite=overwrite) as room:
         if ending == ".parquet":
-            write_parquet(table, room)
+            import pyarrow.parquet as pq
+
+            pq.write_table(table, room, compression="zstd")
         elif ending == ".xlsx":
-            write_excel(table, room, options, more_sheets or {})
+            from tacit.io import excel
+
+            rows = [table.column_names, *zip(*map(excel.cells, table.columns), strict=True)]
+            sheets = {options.sheet or "table": rows, **more_sheets}
+            excel.write_sheets(sheets, room, titled=True)
         else:
-            write_text(table, room, options)
+            from tacit.io import text
+
+            columns = [plain_text(column) for column in table.columns]
+            text.write_table(pa.table(columns, names=table.column_names), room, options)
     return path
 
 
-def as_native(frame: Any) -> Any:
-    """Return the frame under a narwhals frame, or a dictionary of columns as a table."""
-    native = frame.to_native() if hasattr(frame, "to_native") else frame
-    return frames.from_columns(native) if isinstance(native, dict) else native
-
-
-def write_parquet(table: pa.Table, path: Path) -> None:
-    """Write Parquet."""
-    import pyarrow.parquet as pq
-
-    pq.write_table(table, path, compression="zstd")
-
-
-def write_excel(
-    table: pa.Table,
-    path: Path,
-    options: Options,
-    more_sheets: Mapping[str, Sequence[Sequence[Any]]],
-) -> None:
-    """Write the frame as the first sheet of a workbook, and further sheets behind it."""
-    from tacit.io import excel
-
-    rows = [table.column_names, *zip(*map(excel.cells, table.columns), strict=True)]
-    excel.write_sheets({options.sheet or "table": rows, **more_sheets}, path, titled=True)
-
-
-def write_text(table: pa.Table, path: Path, options: Options) -> None:
-    """Write separated text; numbers have no exponent, and an empty text is an empty field."""
-    from tacit.io import text
-
-    columns = [plain_text(column) for column in table.columns]
-    text.write_table(pa.table(columns, names=table.column_names), path, options)
-
-
 def plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
-    """Return a column as it stands in a text file."""
+    """Return a column as it stands in a text file: numbers without exponent, an empty text as an empty field."""
     if pa.types.is_floating(column.type):
         shown = [None if v is None else format_all_digits(v) for v in column.to_pylist()]
         return pa.array(shown, pa.string())

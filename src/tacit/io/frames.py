@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -12,7 +12,7 @@ from narwhals.exceptions import DuplicateError
 
 from tacit.engine.base import Engine
 from tacit.engine.names import check_names as refuse_names
-from tacit.errors import ColumnNotFound, InputError, UnreadableFile
+from tacit.errors import InputError, UnreadableFile
 
 #: Half of a pair of code units, as a damaged conversion leaves it.
 NO_TEXT = "a column holds characters that are no text (lone surrogates); clean it first"
@@ -49,10 +49,17 @@ def load(source: Any, engine: Engine) -> tuple[nw.LazyFrame[Any], Callable[[pa.T
 
 
 def from_columns(columns: dict[Any, Any]) -> pa.Table:
-    """Return a dict of columns as a table."""
+    """Return a dict of columns as a table; NaN becomes null."""
     refuse_names([str(name) for name in columns])
     try:
-        return pa.table({str(name): column(values) for name, values in columns.items()})
+        return pa.table(
+            {
+                str(n): v
+                if isinstance(v, pa.Array | pa.ChunkedArray)
+                else pa.array(v, from_pandas=True)
+                for n, v in columns.items()
+            }
+        )
     except OverflowError:
         raise InputError(
             "a column holds whole numbers beyond 64 bits; give it as numbers with decimals, or as text"
@@ -65,12 +72,6 @@ def from_columns(columns: dict[Any, Any]) -> pa.Table:
         ) from None
 
 
-def column(values: Any) -> Any:
-    """Return values as Arrow can hold them; NaN becomes null."""
-    held = isinstance(values, pa.Array | pa.ChunkedArray)
-    return values if held else pa.array(values, from_pandas=True)
-
-
 def check_names(native: Any) -> None:
     """Refuse names that occur twice."""
     if type(native).__name__ == "LazyFrame":
@@ -80,13 +81,6 @@ def check_names(native: Any) -> None:
     if not names:
         raise InputError("the data have no columns")
     refuse_names([str(n) for n in names])
-
-
-def require_columns(names: Iterable[str], known: Collection[str], where: str) -> None:
-    """Refuse names of columns that are not there."""
-    missing = [n for n in names if n not in known]
-    if missing:
-        raise ColumnNotFound(dict.fromkeys(missing), list(known), where)
 
 
 def to_arrow(native: Any) -> pa.Table:

@@ -39,24 +39,9 @@ def hrc_dimension(
     """Make a dimension from a hierarchy file: one code per line, its depth shown by leading marks.
 
     A code that stands at several places is read as tau-ARGUS reads it: records belong to the first place
-    without children; an only child with the code of its parent is the same cell.
-
-    Parameters
-    ----------
-    path
-        The ``.hrc`` file; the total has no line in it.
-    name
-        The variable; by default the file's name.
-    lead
-        The string that is repeated once a level.
-    total
-        The code of the total.
-    strip
-        Remove blanks around codes; False keeps leading ones, as fixed columns have them.
-    extra
-        Codes directly below the total that the file does not list, such as missing codes.
-    labels
-        Longer names of codes.
+    without children; an only child with the code of its parent is the same cell. The total has no line in the file;
+    ``lead`` is repeated once a level; ``strip`` removes blanks around codes, of which fixed columns have leading ones;
+    ``extra`` are codes directly below the total that the file does not list, such as missing codes.
     """
     entries = []
     for number, line in iterate_numbered(path):
@@ -121,16 +106,8 @@ def dimension_of(
 ) -> Dimension:
     """Make the dimension of a spanning variable from its description and the codes that occur.
 
-    Parameters
-    ----------
-    variable
-        The description.
-    codes
-        Codes that occur in the data; the total is passed over.
-    folder
-        Where hierarchy files and code lists are looked up.
-    ordered
-        Put the codes of a flat variable in order; False keeps the order in which they occur.
+    Hierarchy files and code lists are looked up in ``folder``. The codes of a flat variable are put in order, or
+    stay in the order in which they occur.
     """
     occurring = [c for c in dict.fromkeys(codes) if c not in {variable.total, ""}]
     absent = [c for c in variable.missing if c in occurring]

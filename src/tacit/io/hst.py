@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -126,22 +126,14 @@ def instruction(
     return Instruction(number, tuple(fields[:at]), command, known)
 
 
-@dataclass
 class Change:
     """The arrays of a table while instructions are carried out."""
 
-    table: Table
-    manual_range: float | None
-    status: np.ndarray = field(init=False)
-    weight: np.ndarray | None = field(init=False)
-    lower: np.ndarray = field(init=False)
-    upper: np.ndarray = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.status = self.table.status.copy()
-        self.weight = None
-        self.lower = np.array(self.table.lower_level)
-        self.upper = np.array(self.table.upper_level)
+    def __init__(self, table: Table, manual_range: float | None) -> None:
+        self.table, self.manual_range = table, manual_range
+        self.status = table.status.copy()
+        self.weight: np.ndarray | None = None
+        self.lower, self.upper = np.array(table.lower_level), np.array(table.upper_level)
 
     def carry_out(self, command: str, numbers: Sequence[float], cell: int) -> None:
         """Carry out one command on one cell, or say why not."""
@@ -151,7 +143,10 @@ class Change:
         elif command == "ab":
             raise InputError("a-priori bounds (ab) are not carried out; use with_bounds")
         elif command == "pl":
-            self.set_levels(cell, now, numbers[0], numbers[-1])
+            self.require(now, Status.UNSAFE, Status.UNSAFE_MANUAL, "given protection levels")
+            if min(numbers) < 0:
+                raise InputError("protection levels must not be negative")
+            self.lower[cell], self.upper[cell] = numbers[0], numbers[-1]
         elif command == "s":
             self.require(now, Status.SAFE, Status.PROTECTED, "called safe")
             self.status[cell] = Status.SAFE_MANUAL
@@ -184,13 +179,6 @@ class Change:
         if self.weight is None:
             self.weight = np.array(self.table.costs("value"), dtype=np.float64)
         self.weight[cell] = cost or 1.0
-
-    def set_levels(self, cell: int, now: Status, lower: float, upper: float) -> None:
-        """Set the protection levels of an unsafe cell."""
-        self.require(now, Status.UNSAFE, Status.UNSAFE_MANUAL, "given protection levels")
-        if lower < 0 or upper < 0:
-            raise InputError("protection levels must not be negative")
-        self.lower[cell], self.upper[cell] = lower, upper
 
     def result(self) -> Table:
         """Return the new table."""

@@ -20,8 +20,7 @@ import pyarrow.compute as pc
 from tacit.data.roles import Column
 from tacit.engine.base import Engine
 from tacit.errors import InputError, UnreadableFile, require
-from tacit.io import Loaded, Options
-from tacit.io.formats import FileFormat
+from tacit.io import FileFormat, Loaded, Options
 from tacit.io.frames import plain_table
 from tacit.io.text import check_names
 
@@ -104,7 +103,10 @@ def one_column(name: str, values: Sequence[Any], meta: Any, raw: str) -> tuple[p
         cast_code(codes.get(c, c), whole): str(t)
         for c, t in ((meta.variable_value_labels or {}).get(raw) or {}).items()
     }
-    discrete, ranges = missing_of((meta.missing_ranges or {}).get(raw, ()))
+    told = (meta.missing_ranges or {}).get(raw, ())
+    pairs = [(r["lo"], r["hi"]) if isinstance(r, Mapping) else (r, r) for r in told]
+    ranges = [(low, high) for low, high in pairs if low != high]
+    discrete = [low for low, high in pairs if low == high]
     missing = [cast_code(m, whole) for m in (*codes.values(), *discrete)]
     missing += [
         cast_code(m, whole) for low, high in ranges for m in select_within_range(array, low, high)
@@ -130,12 +132,9 @@ def letter_codes(values: Sequence[Any], letters: Sequence[str]) -> dict[str, int
     """Return a number for each lettered missing value."""
     largest = max((v for v in values if isinstance(v, int | float)), default=0)
     base = STATA_MISSING if largest <= STATA_LARGEST else FAR_MISSING
-    return {letter: base + 1 + order(letter) for letter in letters}
-
-
-def order(letter: str) -> int:
-    """Return 0 for a, 1 for b, ...; SAS's ``._`` comes after z."""
-    return ord(letter.lower()) - ord("a") if letter.isalpha() else 26
+    # SAS's ``._`` comes after z.
+    places = [ord(one.lower()) - ord("a") if one.isalpha() else 26 for one in letters]
+    return {letter: base + 1 + place for letter, place in zip(letters, places, strict=True)}
 
 
 def to_array(values: Sequence[Any], stored: str, shown: str) -> pa.Array:
@@ -163,13 +162,6 @@ def cast_code(value: Any, whole: bool) -> Any:
     if isinstance(value, int) and not whole:
         return float(value)
     return value
-
-
-def missing_of(ranges: Sequence[Any]) -> tuple[list[Any], list[tuple[float, float]]]:
-    """Return SPSS's missing codes, apart in single ones and ranges."""
-    pairs = [(r["lo"], r["hi"]) if isinstance(r, Mapping) else (r, r) for r in ranges]
-    ranges = [(low, high) for low, high in pairs if low != high]
-    return [low for low, high in pairs if low == high], ranges
 
 
 def select_within_range(array: pa.Array, low: float, high: float) -> list[Any]:
@@ -300,11 +292,9 @@ def display(column: Column, values: pa.ChunkedArray, *, stata: bool) -> str | No
             return shown
         large = (pc.max(pc.abs(values)).as_py() or 0) > STATA_LARGEST
         return ("%18.0f" if large else None) if stata else "F16.0" if large else "F8.0"
-    if pa.types.is_floating(kind):
-        if own and not (WHOLE.match(shown) and not is_whole(values.combine_chunks())):
-            return shown
+    if not own or not pa.types.is_floating(kind):
         return None
-    return None
+    return None if WHOLE.match(shown) and not is_whole(values.combine_chunks()) else shown
 
 
 def spss_missing(column: Column, name: str) -> list[Any]:

@@ -96,9 +96,9 @@ def number_at(text: str, where: str, *, comma: bool = True) -> float:
     return found
 
 
-def numbers_of(texts: Sequence[str], where: str, *, comma: bool, blank: float = 0.0) -> Floats:
-    """Return a column of numbers; empty fields become ``blank``."""
-    out = np.full(len(texts), blank)
+def numbers_of(texts: Sequence[str], where: str, *, comma: bool) -> Floats:
+    """Return a column of numbers; empty fields become 0."""
+    out = np.zeros(len(texts))
     for i, text in enumerate(texts):
         if text:
             out[i] = number_at(text, f"{where}, record {i + 1}", comma=comma)
@@ -113,15 +113,15 @@ def quote_field(word: str, separator: str = ",", *, always: bool = False) -> str
 
 
 @contextmanager
-def open_atomically(path: str | Path, *, overwrite: bool = True) -> Iterator[Path]:
+def open_atomically(path: str | Path) -> Iterator[Path]:
     """Give a path to write to; what is written appears at the target whole or not at all."""
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"there is no folder {str(target.parent)!r} to write {target.name!r} in")
-    with open_beside(target, overwrite=overwrite) as room:
+    with open_beside(target, overwrite=True) as room:
         yield room
 
 
-def write_lines(path: Path, lines: Sequence[str], encoding: str = "utf-8") -> None:
+def write_lines(path: Path, lines: Sequence[str]) -> None:
     """Write lines of text with plain line ends."""
-    path.write_bytes("".join(line + "\n" for line in lines).encode(encoding))
+    path.write_bytes("".join(line + "\n" for line in lines).encode())

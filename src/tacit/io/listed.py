@@ -9,11 +9,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.cells.dimension import Dimension
-from tacit.data.cells.relations import TOLERANCE, product_equations, roll_up
+from tacit.data.cells.relations import TOLERANCE, linked_singletons, product_equations, roll_up
 from tacit.data.cells.status import Status
 from tacit.data.table import Contributors, Table
 from tacit.errors import InputError, UnreadableFile, near_match
@@ -22,6 +21,7 @@ Totals = Literal["check", "recompute", "free"]
 
 #: Above this many cells, a table of which few are listed keeps only the listed ones.
 FULL_PRODUCT = 20_000_000
+LEVELS = ("lower_level", "upper_level", "sliding_level")
 
 
 @dataclass
@@ -43,6 +43,11 @@ class Listed:
     sliding_level: Floats | None = None
     top: Floats | None = None
     sums: Mapping[str, Floats] = field(default_factory=dict)
+
+    def levels(self) -> dict[str, Floats]:
+        """Return the protection levels that are listed, by name."""
+        found = {name: getattr(self, name) for name in LEVELS}
+        return {name: array for name, array in found.items() if array is not None}
 
 
 def positions(dimensions: Sequence[Dimension], listed: Listed, where: str) -> Ints:
@@ -80,28 +85,23 @@ def table_of(
 ) -> Table:
     """Make a table from listed cells; cells that are not listed are empty.
 
-    Parameters
-    ----------
-    dimensions
-        The spanning variables.
-    listed
-        The cells.
-    where
-        The file, for messages.
-    totals
-        ``check``: totals must be listed and add up. ``recompute``: they are added up from the ground
-        cells. ``free``: nothing need add up, and the table has no relations.
-    trust_totals
-        With ``recompute``, call totals that the file does not list safe, whatever a rule says.
-    more
-        Passed on to :meth:`Table.from_cells`.
+    ``totals``: with ``check`` they must be listed and add up, with ``recompute`` they are added up from the ground cells,
+    with ``free`` nothing need add up, and the table has no relations. ``trust_totals`` calls recomputed totals that the
+    file does not list safe, whatever a rule says. ``where`` is the file, for messages; ``more`` goes on to
+    :meth:`Table.from_cells`.
     """
     ids = positions(dimensions, listed, where)
     shape = [len(d) for d in dimensions]
     product = int(np.prod(shape))
     if product > FULL_PRODUCT and totals == "check" and len(ids) < product // 4:
         return sparse_table(dimensions, listed, ids, shape, more)
-    spread = Spread(ids, product)
+
+    def spread(array: Floats, blank: float = 0.0) -> Floats:
+        """Return one entry per cell; ``blank`` where none is listed."""
+        out = np.full((product, *array.shape[1:]), blank)
+        out[ids] = array
+        return out
+
     value = spread(listed.value)
     count = None if listed.count is None else spread(listed.count)
     sums = {name: spread(array) for name, array in listed.sums.items()}
@@ -129,61 +129,36 @@ def table_of(
     contributors = None
     if top is not None:
         known = np.full(product, -1, dtype=np.int64) if counts is None else counts
-        who = owners(top.shape, dimensions, known)
+        who = np.full(top.shape, -1, dtype=np.int64)
+        single = known == 1
+        if single.any():
+            # A total with a single contributor and the part of it with one have the same contributor.
+            who[single, 0] = linked_singletons(product_equations(dimensions), single)[single]
         contributors = Contributors(known, top, who)
+    weight = None
+    if listed.weight is not None:
+        if (listed.weight < 0).any():
+            raise InputError("the costs of cells must not be negative or missing")
+        # Cells without a cost cost their value.
+        costs = spread(listed.weight, np.nan)
+        weight = np.where(np.isnan(costs), np.abs(value), costs)
+    # External bounds are those of the file, else what the caller says of all cells.
+    for name, own, blank in (("lower", listed.lower, 0.0), ("upper", listed.upper, np.inf)):
+        if own is not None:
+            said = more.get(name)
+            more[name] = spread(own, blank if said is None else float(said))
     return Table.from_cells(
         dimensions,
         value,
         count=counts,
         status=status,
-        weight=spread_weight(listed, spread, value),
-        lower=merge_bound(more.pop("lower", None), listed.lower, spread, 0.0),
-        upper=merge_bound(more.pop("upper", None), listed.upper, spread, np.inf),
-        lower_level=spread.optional(listed.lower_level),
-        upper_level=spread.optional(listed.upper_level),
-        sliding_level=spread.optional(listed.sliding_level),
+        weight=weight,
+        **{name: spread(levels) for name, levels in listed.levels().items()},
         equations=sparse.csr_array((0, product)) if totals == "free" else None,
         contributors=contributors,
         extra={**extra, **sums, **({"additive": False} if totals == "free" else {})},
         **more,
     )
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Puts listed entries at their places among all cells."""
-
-    ids: Ints
-    n: int
-
-    def __call__(self, listed: Floats, blank: float = 0.0) -> Floats:
-        """Return one entry per cell; ``blank`` where none is listed."""
-        out = np.full((self.n, *listed.shape[1:]), blank)
-        out[self.ids] = listed
-        return out
-
-    def optional(self, listed: Floats | None) -> Floats | float:
-        """Return one entry per cell, or 0 when none are listed at all."""
-        return 0.0 if listed is None else self(listed)
-
-
-def spread_weight(listed: Listed, spread: Spread, value: Floats) -> Floats | None:
-    """Return the costs; cells without one cost their value."""
-    if listed.weight is None:
-        return None
-    if (listed.weight < 0).any():
-        raise InputError("the costs of cells must not be negative or missing")
-    costs = spread(listed.weight, np.nan)
-    return np.where(np.isnan(costs), np.abs(value), costs)
-
-
-def merge_bound(
-    given: Any, listed: Floats | None, spread: Spread, blank: float
-) -> npt.ArrayLike | None:
-    """Return the external bounds: those of the file, else what the caller says of all cells."""
-    if listed is None:
-        return None if given is None else np.asarray(given, dtype=np.float64)
-    return spread(listed, blank if given is None else float(given))
 
 
 def sparse_table(
@@ -210,37 +185,12 @@ def sparse_table(
         count=counts,
         status=listed.status,
         weight=listed.weight,
-        lower_level=0.0 if listed.lower_level is None else listed.lower_level,
-        upper_level=0.0 if listed.upper_level is None else listed.upper_level,
-        sliding_level=0.0 if listed.sliding_level is None else listed.sliding_level,
+        **listed.levels(),
         coordinates=np.stack(np.unravel_index(ids, shape), axis=1),
         contributors=contributors,
         extra=extra,
         **more,
     )
-
-
-def owners(shape: tuple[int, ...], dimensions: Sequence[Dimension], counts: Ints) -> Ints:
-    """Return a number for the respondent of each singleton, -1 for all others.
-
-    A total with a single contributor and the part of it with one have the same contributor.
-    """
-    who = np.full(shape, -1, dtype=np.int64)
-    single = counts == 1
-    if not single.any():
-        return who
-    matrix = product_equations(dimensions).tocoo()
-    row, cell = matrix.coords
-    parent = np.full(matrix.shape[0], -1, dtype=np.int64)
-    above = matrix.data < 0
-    parent[row[above]] = cell[above]
-    tied = ~above & single[cell] & single[parent[row]]
-    graph = sparse.csr_array(
-        (np.ones(int(tied.sum())), (parent[row[tied]], cell[tied])), shape=(len(counts),) * 2
-    )
-    _, group = connected_components(graph, directed=False)
-    who[single, 0] = group[single]
-    return who
 
 
 def roll_up_cells(array: Floats, dimensions: Sequence[Dimension]) -> Floats:

@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 from tacit.engine.base import Engine
 from tacit.engine.names import check_names, check_usable
 from tacit.errors import UnreadableFile
-from tacit.io import Loaded, Options, describe
-from tacit.io.formats import FileFormat
+from tacit.io import FileFormat, Loaded, Options, describe
 from tacit.io.frames import plain_type
 
 FORMAT = FileFormat("records", reads=(".parquet",), writes=("parquet",), rank=2)
@@ -26,6 +25,7 @@ SIDECAR = "_tacit.json"
 def read(path: Path, options: Options, engine: Engine) -> Loaded:
     """Read a file or a folder of parts."""
     del options
+    damaged = UnreadableFile(f"{path.name!r} is not a Parquet file, or is damaged")
     parts = [path] if path.is_file() else sorted(path.glob("**/*.parquet"))
     try:
         schemas = [pq.read_schema(part) for part in parts]
@@ -33,7 +33,7 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
         for part in parts:
             pq.ParquetFile(part).close()
     except (OSError, ValueError, pa.ArrowException):
-        raise UnreadableFile(f"{path.name!r} is not a Parquet file, or is damaged") from None
+        raise damaged from None
     check_schema(schemas[0], path, engine.name)
     sidecar = path / SIDECAR
     text = (
@@ -43,7 +43,7 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
     try:
         return Loaded(engine.scan_parquet(path), columns)
     except Exception:  # noqa: BLE001 - every engine has its own class
-        raise UnreadableFile(f"{path.name!r} is not a Parquet file, or is damaged") from None
+        raise damaged from None
 
 
 def check_schema(schema: pa.Schema, path: Path, engine: str) -> None:

@@ -227,7 +227,7 @@ def header(
 
 
 def require_sound(description: Description) -> None:
-    """Refuse variables that are described twice, and ready tables without values."""
+    """Refuse variables that are described twice or share characters of a record, and ready tables without values."""
     file = Path(description.source).name
     names = [v.name for v in description.variables]
     if not names:
@@ -236,23 +236,20 @@ def require_sound(description: Description) -> None:
     if twice is not None:
         raise UnreadableFile(f"{file!r} describes {twice!r} more than once")
     if not description.tabular:
-        refuse_overlaps(description, file)
+        placed = sorted(
+            (v.start, v.start + v.width, v.name)
+            for v in description.variables
+            if v.start is not None
+        )
+        for (_, end, one), (start, _, other) in itertools.pairwise(placed):
+            if start < end:
+                raise UnreadableFile(f"{file!r}: {one!r} and {other!r} overlap in the record")
         return
     for keyword in ONCE:
         if sum(v.has(keyword) for v in description.variables) > 1:
             raise UnreadableFile(f"{file!r} has more than one <{keyword}>")
     if not any(v.is_value or v.has("FREQUENCY") for v in description.variables):
         raise UnreadableFile(f"{file!r} describes neither a cell value nor a frequency")
-
-
-def refuse_overlaps(description: Description, file: str) -> None:
-    """Refuse two variables that share characters of a record."""
-    placed = sorted(
-        (v.start, v.start + v.width, v.name) for v in description.variables if v.start is not None
-    )
-    for (_, end, one), (start, _, other) in itertools.pairwise(placed):
-        if start < end:
-            raise UnreadableFile(f"{file!r}: {one!r} and {other!r} overlap in the record")
 
 
 def tokens(line: str) -> list[str]:

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.data.hierarchies.load import for_column
-from tacit.data.hierarchy import Hierarchy
 from tacit.data.links import counts_members
 from tacit.data.microdata import Microdata
 from tacit.data.paths import require_file
@@ -23,7 +22,7 @@ from tacit.engine.arrow import set_columns
 from tacit.engine.base import ROW, Engine, get_engine
 from tacit.engine.memory import held_table
 from tacit.engine.names import check_usable
-from tacit.errors import InputError
+from tacit.errors import InputError, require_columns
 from tacit.events import Job, Listener, Phase, Stop, ignore_event, never
 from tacit.fields import name_as_text
 from tacit.io import Loaded, Options, clean, format_of, frames, sql, text
@@ -93,7 +92,9 @@ def read(
 
     def work() -> Microdata:
         job.begin("read")
-        backend = pick_engine(source, engine)
+        # A Spark frame stays on Spark unless another engine is asked for.
+        stays = engine == DEFAULT_ENGINE and frames.is_spark(source)
+        backend = get_engine("spark" if stays else engine) if isinstance(engine, str) else engine
         data, declared = load(source, backend, clean(options))
         quasi = named_keys(keys or declared.get("keys", ()))
         roles: dict[str, Names | None] = {
@@ -109,13 +110,6 @@ def read(
         return with_hierarchies(known, hierarchies or {})
 
     return job.watch(work)
-
-
-def pick_engine(source: Any, engine: str | Engine) -> Engine:
-    """Return the engine; a Spark frame stays on Spark unless another engine is asked for."""
-    if not isinstance(engine, str):
-        return engine
-    return get_engine("spark" if engine == DEFAULT_ENGINE and frames.is_spark(source) else engine)
 
 
 def load(source: Any, engine: Engine, options: Options) -> tuple[Microdata, Mapping[str, Any]]:
@@ -149,7 +143,7 @@ def load_file(source: str | Path, options: Options, engine: Engine) -> tuple[Loa
 def adapt(frame: nw.LazyFrame[Any], options: Options, engine: Engine) -> nw.LazyFrame[Any]:
     """Apply missing codes and forced types to a frame that came with types of its own."""
     schema = frame.collect_schema()
-    frames.require_columns(options.types, [n for n in schema.names() if n != ROW], "the data")
+    require_columns(options.types, [n for n in schema.names() if n != ROW], "the data")
     names = [n for n in schema.names() if n != ROW] if options.missing else []
     blanks = [null_missing_codes(n, schema[n], options.missing) for n in names]
     chosen = [expression for expression in blanks if expression is not None]
@@ -209,7 +203,10 @@ def assemble(
         )
     held = held_table(frame)
     if held is not None:
-        frame = settle_table(frame, held, names, engine)
+        # The same to a table in memory, so that it stays there; most often nothing is to be done.
+        pairs = {n: (column := held.column(n), settle_column(column)) for n in names}
+        changed = {n: new for n, (old, new) in pairs.items() if new is not old}
+        frame = engine.from_arrow(set_columns(held, changed)) if changed else frame
     else:
         small = find_fitting_columns(frame, [n for n in names if is_wide(schema[n])])
         changes = [c for n in names if (c := cast_to_common_type(n, schema[n], small)) is not None]
@@ -217,16 +214,6 @@ def assemble(
             frame = frame.with_columns(*changes)
     described = {n: columns.get(n, Column(n)) for n in names}
     return Microdata(frame, described, engine, source=source, to_own=back)
-
-
-def settle_table(
-    frame: nw.LazyFrame[Any], held: pa.Table, names: Sequence[str], engine: Engine
-) -> nw.LazyFrame[Any]:
-    """Do the same to a table in memory, so that it stays there; most often nothing is to be done."""
-    columns = {n: held.column(n) for n in names}
-    settled = {n: settle_column(column) for n, column in columns.items()}
-    changed = {n: column for n, column in settled.items() if column is not columns[n]}
-    return engine.from_arrow(set_columns(held, changed)) if changed else frame
 
 
 def settle_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -240,13 +227,9 @@ def settle_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
         column = column.cast(pa.float64())
     if pc.any(pc.is_nan(column)).as_py():
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
-    return pc.add(column, 0.0) if has_negative_zero(column) else column
-
-
-def has_negative_zero(column: pa.ChunkedArray) -> bool:
-    """Return True when a zero is written with a minus sign."""
     chunks = (c.to_numpy(zero_copy_only=False) for c in column.chunks)
-    return any(bool(((values == 0) & np.signbit(values)).any()) for values in chunks)
+    negative_zero = any(((values == 0) & np.signbit(values)).any() for values in chunks)
+    return pc.add(column, 0.0) if negative_zero else column
 
 
 def is_wide(kind: Any) -> bool:
@@ -309,7 +292,7 @@ def with_roles(
     """Return the data with roles given to columns."""
     lists = {role: as_tuple(names) for role, names in roles.items()}
     named = (n for names in lists.values() for n in names)
-    frames.require_columns(named, data.columns, "the data")
+    require_columns(named, data.columns, "the data")
     clash = sorted(set(lists["identifiers"]) & set(lists["keys"]))
     if clash:
         raise InputError(
@@ -331,7 +314,7 @@ def with_roles(
 def with_links(data: Microdata, links: Sequence[str] | Sequence[Sequence[str]]) -> Microdata:
     """Return the data with groups of linked columns; groups that share a column become one."""
     groups = join_groups(link_groups(links), data.household)
-    frames.require_columns((c for group in groups for c in group), data.columns, "the data")
+    require_columns((c for group in groups for c in group), data.columns, "the data")
     named = [c for group in groups for c in group if c in data.identifiers]
     if named:
         raise InputError(
@@ -374,10 +357,9 @@ def check_keys(data: Microdata) -> None:
     keys = data.keys
     if not keys:
         return
-    known = [nw.col(k).count().cast(nw.Int64).alias(f"k{j}") for j, k in enumerate(keys)]
-    counts = data.frame.select(nw.len().cast(nw.Int64).alias("n"), *known)
-    row = counts.collect("pyarrow").rows(named=True)[0]
-    empty = [k for j, k in enumerate(keys) if row["n"] and not row[f"k{j}"]]
+    there = [~nw.col(c).is_null() for c in (ROW, *keys)]
+    records, *known = relational.count_where(data.frame, there)
+    empty = [k for k, n in zip(keys, known, strict=True) if records and not n]
     if empty:
         what = f"key column {empty[0]!r} has"
         if len(empty) > 1:
@@ -404,12 +386,9 @@ def with_hierarchies(data: Microdata, hierarchies: Mapping[str, Any]) -> Microda
     if not isinstance(hierarchies, Mapping):
         raise InputError("hierarchies must be a mapping of column names to hierarchies")
     hierarchies = {name_as_text(n): given for n, given in hierarchies.items()}
-    frames.require_columns(hierarchies, data.columns, "the data")
-    bound = {name: bind(data, name, given) for name, given in hierarchies.items()}
+    require_columns(hierarchies, data.columns, "the data")
+    bound = {
+        name: for_column(given, relational.fetch_distinct(data.frame, name), name)
+        for name, given in hierarchies.items()
+    }
     return replace(data, hierarchies={**data.hierarchies, **bound})
-
-
-def bind(data: Microdata, column: str, given: Any) -> Hierarchy:
-    """Return a hierarchy bound to a column; a path or a plan's words are looked up first."""
-    values: pa.Array = relational.fetch_distinct(data.frame, column)
-    return for_column(given, values, column)

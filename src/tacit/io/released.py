@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from tacit.data.cells.shown import code_orders, written_cells
+from tacit.data.cells.shown import code_orders, published_columns, written_cells
 from tacit.data.cells.status import Status
 from tacit.data.decimals import format_all_digits, tidy_numbers
 from tacit.data.table import Table
@@ -84,8 +84,11 @@ def write_table(
     if is_text and decimal != ".":
         columns = {n: with_decimal(values, decimal) for n, values in columns.items()}
     if ending == ".xlsx" and layout == "wide":
-        sheets = {"table": [list(columns), *map(list, zip(*columns.values(), strict=True))]}
-        write_workbook(sheets, file)
+        from tacit.io.excel import write_sheets
+        from tacit.io.lines import open_atomically
+
+        with open_atomically(file) as room:
+            write_sheets({"table": sheet_rows(columns)}, room, titled=True)
         return
     frame = pa.table({n: as_array(values) for n, values in columns.items()})
     write_frame(frame, file, overwrite=True, separator=mark, encoding=encoding)
@@ -100,8 +103,7 @@ def write_released(table: Table, path: str | Path, *, overwrite: bool = False) -
     more = {}
     fits = table.is_product and table.shape[-1] + len(table.shape) <= MOST_COLUMNS
     if file.suffix.lower() == ".xlsx" and fits:
-        columns = wide_columns(table, "x", "-", mixed=True)
-        more[CROSS_TABLE] = [list(columns), *map(list, zip(*columns.values(), strict=True))]
+        more[CROSS_TABLE] = sheet_rows(wide_columns(table, "x", "-", mixed=True))
     places = table.extra.get("decimals")
     decimals = {table.response: int(places)} if isinstance(places, int) else None
     released = released_columns(table, "x", "-")
@@ -109,13 +111,9 @@ def write_released(table: Table, path: str | Path, *, overwrite: bool = False) -
     return write_frame(frame, file, decimals=decimals, overwrite=overwrite, more_sheets=more)
 
 
-def write_workbook(sheets: dict[str, list[list[Any]]], file: Path) -> None:
-    """Write rows as the sheets of a workbook, whole or not at all."""
-    from tacit.io.excel import write_sheets
-    from tacit.io.lines import open_atomically
-
-    with open_atomically(file) as room:
-        write_sheets(sheets, room, titled=True)
+def sheet_rows(columns: dict[str, Any]) -> list[list[Any]]:
+    """Return columns as the rows of a sheet, titles first."""
+    return [list(columns), *map(list, zip(*columns.values(), strict=True))]
 
 
 # -- columns -----------------------------------------------------------------------------------------
@@ -123,15 +121,10 @@ def write_workbook(sheets: dict[str, list[list[Any]]], file: Path) -> None:
 
 def released_columns(table: Table, hidden: str, empty: str) -> dict[str, Any]:
     """Return the released view as columns: codes, value, interval, mark."""
-    columns: dict[str, Any] = dict(table.columns_of_codes())
-    columns[table.response] = table.published
-    if table.interval is not None:
-        columns["low"], columns["high"] = table.interval.T
-    blank = np.where(table.marked_empty, empty, "")
-    columns["mark"] = np.where(table.hidden, hidden, blank).tolist()
     at = written_cells(table)
     return {
-        n: v[at] if isinstance(v, np.ndarray) else [v[i] for i in at] for n, v in columns.items()
+        n: v[at] if isinstance(v, np.ndarray) else [v[i] for i in at]
+        for n, v in published_columns(table, hidden, empty).items()
     }
 
 

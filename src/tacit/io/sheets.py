@@ -16,9 +16,8 @@ from tacit.data.cells.status import WORDS, Status
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.paths import require_file
 from tacit.data.table import Table
-from tacit.errors import InputError, UnreadableFile
+from tacit.errors import InputError, UnreadableFile, require_columns
 from tacit.io.excel import workbook_rows
-from tacit.io.frames import require_columns
 from tacit.io.hrc import hrc_dimension
 from tacit.io.lines import plain_number, rows_of, text_of
 from tacit.io.listed import Listed, Totals, table_of
@@ -203,8 +202,10 @@ def read_wide(
     titles = names or (word_of(grid[0][0]) or "row", "column")
     listed = cross(grid, file.name)
     if count is not None:
-        other = count_grid(file, count, separator, encoding)
-        counted = cross(other, file.name)
+        # Another file, or another sheet of the same workbook.
+        beside = not Path(count).is_file() and file.suffix.lower() in SHEETS
+        source, page = (file, str(count)) if beside else (Path(count), None)
+        counted = cross(grid_of(source, separator, page, encoding), file.name)
         if counted.codes != listed.codes:
             raise InputError("the table of counts has other rows or columns than the values")
         listed.count = counted.value
@@ -244,14 +245,6 @@ def cross(grid: Sequence[Sequence[Any]], name: str) -> Listed:
                 across.append(code)
                 values.append(x)
     return Listed(codes=[down, across], value=numbers_in(values, name, "values"))
-
-
-def count_grid(file: Path, count: str | Path, separator: str | None, encoding: str) -> Any:
-    """Return the grid of counts: another file, or another sheet of the same workbook."""
-    other = Path(count)
-    if not other.is_file() and file.suffix.lower() in SHEETS:
-        return grid_of(file, separator, str(count), encoding)
-    return grid_of(other, separator, None, encoding)
 
 
 # -- reading files -------------------------------------------------------------------------------
@@ -355,7 +348,8 @@ def dimension_from(
         return given
     named = total.get(name) if isinstance(total, Mapping) else total
     occurring = list(dict.fromkeys(c for c in codes if c))
-    mark = named or usual_total(occurring)
+    lowered = {c.lower(): c for c in reversed(occurring)}
+    mark = named or next((lowered[w] for w in USUAL_TOTALS if w in lowered), None)
     if isinstance(given, Hierarchy):
         return Dimension.from_hierarchy(name, given, total=mark or TOTAL)
     if isinstance(given, str | Path):
@@ -371,9 +365,3 @@ def dimension_from(
         )
     ground = [c for c in occurring if c != (mark or TOTAL)]
     return Dimension.flat(name, ground, total=mark or TOTAL)
-
-
-def usual_total(codes: Sequence[str]) -> str | None:
-    """Return the code that is a usual word for the total."""
-    lowered = {c.lower(): c for c in reversed(codes)}
-    return next((lowered[w] for w in USUAL_TOTALS if w in lowered), None)

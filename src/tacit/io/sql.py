@@ -18,8 +18,7 @@ import pyarrow.compute as pc
 from tacit.data.paths import require_file
 from tacit.engine.base import Engine
 from tacit.errors import InputError, UnreadableFile, near_match, require
-from tacit.io import Loaded, Options
-from tacit.io.formats import FileFormat
+from tacit.io import FileFormat, Loaded, Options
 from tacit.io.frames import plain_table
 from tacit.io.text import check_names
 

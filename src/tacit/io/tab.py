@@ -97,21 +97,24 @@ def read_tab(
     spanning = chosen_spanning(description, dimensions)
     columns = at_totals(columns, description, spanning)
     given = dimensions if isinstance(dimensions, Mapping) else {}
-    folder = folder_of(description, file)
+    # Code lists and hierarchies are beside the description, else beside the data.
+    described = Path(description.source) if description.source != "memory" else file
     made = [
         own
         if isinstance(own := given.get(v.name), Dimension)
-        else dimension_of(v, columns[v.name], folder, ordered=False)
+        else dimension_of(v, columns[v.name], described.parent, ordered=False)
         for v in spanning
     ]
     reader = Columns(file.name, columns, comma=separator != ",")
     variable = chosen_response(description, response)
     listed = listed_cells(description, reader, variable, spanning, cost=cost, shadow=shadow)
+    if additivity not in ADDITIVITY:
+        raise InputError("additivity is 0 (must hold), 1 (recompute) or 2 (not required)")
     table = table_of(
         made,
         listed,
         where=repr(file.name),
-        totals=totals_of(additivity),
+        totals=ADDITIVITY[additivity],
         trust_totals=trust_totals,
         lower=lower,
         upper=upper,
@@ -138,19 +141,6 @@ def describe_table(file: Path, metadata: str | Path | Description | None) -> Des
             f"no description {file.stem + '.rda'!r} beside {file.name!r}; pass metadata="
         )
     return read_rda(found, tabular=True)
-
-
-def folder_of(description: Description, file: Path) -> Path:
-    """Return where code lists and hierarchies are: beside the description, else beside the data."""
-    beside = Path(description.source).parent
-    return beside if description.source != "memory" else file.parent
-
-
-def totals_of(additivity: int) -> Totals:
-    """Return what READTABLE's number means."""
-    if additivity not in ADDITIVITY:
-        raise InputError("additivity is 0 (must hold), 1 (recompute) or 2 (not required)")
-    return ADDITIVITY[additivity]
 
 
 def chosen_spanning(

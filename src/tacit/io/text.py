@@ -22,11 +22,9 @@ from tacit.engine.arrow import set_columns, sort_by_row
 from tacit.engine.base import ROW, Engine
 from tacit.engine.memory import held_table
 from tacit.engine.names import check_names as refuse_names
-from tacit.errors import InputError, UnreadableFile
+from tacit.errors import InputError, UnreadableFile, require_columns
 from tacit.events import can_interrupt
-from tacit.io import Loaded, Options
-from tacit.io.formats import FileFormat
-from tacit.io.frames import require_columns
+from tacit.io import FileFormat, Loaded, Options
 
 FORMAT = FileFormat(
     "records",

@@ -19,6 +19,7 @@ from tacit.data.fingerprint import fingerprint
 from tacit.data.hierarchies.rules import flat
 from tacit.data.microdata import Microdata
 from tacit.data.roles import WITHHELD
+from tacit.engine.relational import count_where
 from tacit.errors import DisclosureRefused, SdcError
 from tacit.io.formats import writable
 from tacit.kinds.base import FORMULA, Kind, map_files
@@ -43,8 +44,27 @@ class Records(Kind[Microdata]):
         return read_section(plan, plan.source, plan.roles.given(), plan.hierarchies)
 
     def step_faults(self, steps: Sequence[Method[Any]], data: Microdata) -> list[str]:
-        """Return which steps would refuse the missing values that they meet."""
-        return missing_faults(steps, data)
+        """Return which steps would refuse the missing values of columns that no step before them touches."""
+        touched: set[str] = set()
+        asked: list[tuple[int, Method[Any], list[str]]] = []
+        for i, step in enumerate(steps, 1):
+            if step.acts_on() is not Microdata:
+                continue
+            mine = [c for c in step.targets(data) if c in data.columns]
+            policy = getattr(step, "missing", None)
+            if policy == "refuse":
+                asked.append((i, step, [c for c in mine if c not in touched]))
+            # Neither who refuses nor who keeps missing values fills them.
+            touched |= set() if policy in ("refuse", "keep") else set(mine)
+        names = sorted({c for *_, columns in asked for c in columns})
+        missing = count_where(data.frame, [nw.col(c).is_null() for c in names])
+        holed = {c for c, n in zip(names, missing, strict=True) if n}
+        return [
+            f"step {i} ({step.kind}): {format_columns(bad)} has missing values. Impute them first, or see its parameter "
+            "'missing'."
+            for i, step, columns in asked
+            if (bad := [c for c in columns if c in holed])
+        ]
 
     def read_partly(self, plan: Any) -> tuple[Microdata | None, list[str]]:
         """Return the source with the roles and hierarchies that fit, and a fault for each that does not."""
@@ -55,24 +75,25 @@ class Records(Kind[Microdata]):
         found, rules = [], resolve_rules(plan, plan.hierarchies)
         roles = declared_in_file(bare) | {r: n for r, n in plan.roles.given().items() if n}
         fitting: dict[str, Any] = {}
-        for role, names in roles.items():
+
+        def fits(what: str, roles: Mapping[str, Any], rules: Mapping[str, Any]) -> bool:
             try:
-                with_declared(bare, {role: names}, {})
+                with_declared(bare, roles, rules)
             except SdcError as error:
-                found.append(f"role {role}: {error}")
-                fitting[role] = only_present(names, bare)
-            else:
-                fitting[role] = names
+                found.append(f"{what}: {error}")
+                return False
+            return True
+
+        for role, names in roles.items():
+            whole = fits(f"role {role}", {role: names}, {})
+            fitting[role] = names if whole else only_present(names, bare)
         hierarchies: dict[str, Any] = {}
         for column, rule in rules.items():
-            try:
-                with_declared(bare, {}, {column: rule})
-            except SdcError as error:
-                found.append(f"hierarchy of {column}: {error}")
-                # What steps say for want of this hierarchy would only repeat the fault.
-                hierarchies |= {column: flat()} if column in bare.columns else {}
-            else:
+            if fits(f"hierarchy of {column}", {}, {column: rule}):
                 hierarchies[column] = rule
+            elif column in bare.columns:
+                # What steps say for want of this hierarchy would only repeat the fault.
+                hierarchies[column] = flat()
         try:
             return with_declared(bare, fitting, hierarchies), found
         except SdcError as error:
@@ -319,42 +340,6 @@ def only_present(names: Any, data: Microdata) -> Any:
     if isinstance(names, str):
         return names if names in data.columns else None
     return tuple(n for n in names if n in data.columns)
-
-
-# -- steps that refuse missing values ----------------------------------------------------------------------
-
-
-def missing_faults(steps: Sequence[Method[Any]], data: Microdata) -> list[str]:
-    """Return which steps would refuse the missing values of columns that no step before them touches."""
-    touched: set[str] = set()
-    asked: list[tuple[int, Method[Any], list[str]]] = []
-    for i, step in enumerate(steps, 1):
-        if step.acts_on() is not Microdata:
-            continue
-        mine = [c for c in step.targets(data) if c in data.columns]
-        policy = getattr(step, "missing", None)
-        if policy == "refuse":
-            asked.append((i, step, [c for c in mine if c not in touched]))
-        # Neither who refuses nor who keeps missing values fills them.
-        touched |= set() if policy in ("refuse", "keep") else set(mine)
-    holed = find_columns_with_missing(data, sorted({c for *_, columns in asked for c in columns}))
-    return [
-        f"step {i} ({step.kind}): {format_columns(bad)} has missing values. Impute them first, or see its parameter "
-        "'missing'."
-        for i, step, columns in asked
-        if (bad := [c for c in columns if c in holed])
-    ]
-
-
-def find_columns_with_missing(data: Microdata, columns: Sequence[str]) -> set[str]:
-    """Return those of some columns that lack a value somewhere."""
-    if not columns:
-        return set()
-    sums = [
-        nw.col(c).is_null().cast(nw.Int64).sum().alias(f"__m{j}__") for j, c in enumerate(columns)
-    ]
-    counts = data.frame.select(*sums).collect("pyarrow").rows()[0]
-    return {c for c, n in zip(columns, counts, strict=True) if n}
 
 
 KIND = Records()

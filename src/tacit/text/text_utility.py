@@ -18,9 +18,8 @@ from tacit.data.in_blocks import ticker
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.engine.blocks import Done
-from tacit.errors import InputError, SdcError
+from tacit.errors import InputError, SdcError, require_columns
 from tacit.fields import ColumnName
-from tacit.io.frames import require_columns
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.registry import register

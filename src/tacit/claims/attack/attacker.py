@@ -68,24 +68,9 @@ def is_protected(
 ) -> bool:
     """Return True when neither outsiders nor single respondents learn too much of an unsafe cell.
 
-    Parameters
-    ----------
-    table
-        Relations, levels and respondents.
-    unknown
-        Which cells an attacker does not know.
-    room
-        How far they could lie below and above their true value.
-    needs
-        What unsafe cells need.
-    singletons
-        Whether single respondents are attackers.
-    whole
-        Whether attackers know that values are whole numbers.
-    far
-        Whether they use all relations together, or those that two cells share.
-    targets
-        The unsafe cells that they must not learn; by default all.
+    ``unknown`` and ``room``: which cells an attacker does not know, and how far these could lie below and above their
+    true value; ``whole``: they are known to be whole numbers. With ``singletons``, single respondents are attackers, who
+    must not learn the ``targets`` (all unsafe cells), by all relations together (``far``) or those that two cells share.
     """
     system = System.over(table.equations, unknown, *room, whole=whole)
     short, parts = find_unmet_needs(system, needs.in_whole_units() if whole else needs)

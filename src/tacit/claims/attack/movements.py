@@ -174,6 +174,14 @@ class Part:
             self.kept.append(d)
 
 
+def places_of(system: System, parts: list[Part]) -> tuple[Ints, Ints]:
+    """Return the part of each cell of a system, and its column there."""
+    part_of, column = np.zeros((2, len(system.cells)), dtype=np.int64)
+    for i, part in enumerate(parts):
+        part_of[part.places], column[part.places] = i, np.arange(part.n)
+    return part_of, column
+
+
 def run_program(h: highspy.Highs, cost: Floats, low: Floats, high: Floats) -> Floats | None:
     """Return the movement with the largest ``cost @ d``, if one is found."""
     every = np.arange(len(cost), dtype=np.int32)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Flags, Floats, Ints
-from tacit.claims.attack.movements import CLOSE, Part, System
+from tacit.claims.attack.movements import CLOSE, Part, System, places_of
 from tacit.claims.view import CellView
 
 #: An unsafe cell without levels must still not be deducible: it needs this share of its value.
@@ -85,9 +85,7 @@ def find_unmet_needs(system: System, needs: Needs) -> tuple[Ints, list[Part]]:
     """Return the unsafe cells whose needs no possible movement meets, and the parts with what was found."""
     place = system.at(needs.cells)
     parts = list(system.parts())
-    part_of, column = np.full(len(system.cells), -1), np.full(len(system.cells), -1)
-    for i, part in enumerate(parts):
-        part_of[part.places], column[part.places] = i, np.arange(part.n)
+    part_of, column = places_of(system, parts)
     short = [needs.cells[place < 0]]
     movable = np.flatnonzero(place >= 0)
     owner = part_of[place[movable]]

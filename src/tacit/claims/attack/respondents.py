@@ -12,7 +12,7 @@ from scipy.sparse.linalg import lsmr
 from scipy.spatial import cKDTree
 
 from tacit.arrays import Flags, Floats, Ints
-from tacit.claims.attack.movements import CLOSE, Part, System
+from tacit.claims.attack.movements import CLOSE, Part, System, places_of
 from tacit.claims.attack.needs import compute_least_movement, far_alone
 from tacit.claims.claim import Claim
 from tacit.claims.view import CellView, TableView
@@ -78,15 +78,6 @@ def neighbours(table: CellView, hidden: Flags, targets: Flags) -> Ints:
     owner = table.owner
     keep = (a != b) & (owner[a] != owner[b])
     return np.unique(np.stack([a[keep], b[keep]], axis=1), axis=0)
-
-
-def places_of(system: System, parts: list[Part]) -> tuple[Ints, Ints]:
-    """Return the part of each cell of a system, and its column there."""
-    part_of = np.zeros(len(system.cells), dtype=np.int64)
-    column = np.zeros(len(system.cells), dtype=np.int64)
-    for i, part in enumerate(parts):
-        part_of[part.places], column[part.places] = i, np.arange(part.n)
-    return part_of, column
 
 
 def is_stuck(part: Part, columns: Ints, tiny: Floats, rest: int | None) -> bool:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import Frame, Rows
-from tacit.claims.registry import check_for
 
 
 @check_for("beta-likeness")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import Frame, Rows, exceeds_share
-from tacit.claims.registry import check_for
 
 
 @check_for("bounded-share")

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import SIZE, Frame, class_sizes, label_text
-from tacit.claims.registry import check_for
 
 #: Relative difference between sums in different order.
 SLIGHT = 1e-9

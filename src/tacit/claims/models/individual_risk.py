@@ -7,10 +7,8 @@ import math
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from tacit.arrays import Floats, Ints
-from tacit.claims.claim import Claim
-from tacit.claims.classes import SIZE, Frame, number_values
-from tacit.claims.registry import check_for
+from tacit.claims import Claim, check_for
+from tacit.claims.classes import SIZE, Frame, number_values, sum_agreeing
 from tacit.engine.names import aggregate
 
 AMOUNT = "__amount__"
@@ -39,7 +37,8 @@ def risks_are_low(frame: Frame, claim: Claim) -> bool:
         codes = np.stack(
             [number_values(table.get_column(c).to_list()) for c in claim.columns], axis=1
         )
-        f, population = sum_agreeing(codes, size), sum_agreeing(codes, population)
+        every = np.ones(len(size), dtype=bool)
+        f, population = (sum_agreeing(codes, a, every) for a in (size, population))
     population = population / p.get("sampling_fraction", 1.0)
     pairs, of = np.unique(np.stack([f, population], axis=1), axis=0, return_inverse=True)
     risk = np.array([mean_inverse(a, b) for a, b in pairs.tolist()])[of.ravel()]
@@ -67,21 +66,3 @@ def mean_inverse(f: float, population: float) -> float:
     s = np.exp(-t / f)
     values = np.exp(-t) * p / (p + (1.0 - p) * s) / f
     return float(values @ np.tile(w, pieces)) * float(edges[1] - edges[0]) / 2.0
-
-
-def sum_agreeing(codes: Ints, amounts: Floats) -> Floats:
-    """Return for each class the amounts of all classes that agree with it, a missing value (-1) agreeing with all."""
-    known, of = np.unique(codes >= 0, axis=0, return_inverse=True)
-    groups = [np.flatnonzero(of.ravel() == g) for g in range(len(known))]
-    total = np.zeros(len(codes))
-    for mine, rows in zip(known, groups, strict=True):
-        for theirs, others in zip(known, groups, strict=True):
-            shared = np.flatnonzero(mine & theirs)
-            sums: dict[tuple[int, ...], float] = {}
-            for key, amount in zip(
-                map(tuple, codes[np.ix_(others, shared)].tolist()), amounts[others], strict=True
-            ):
-                sums[key] = sums.get(key, 0.0) + float(amount)
-            asked = map(tuple, codes[np.ix_(rows, shared)].tolist())
-            total[rows] += [sums.get(key, 0.0) for key in asked]
-    return total

@@ -8,9 +8,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from tacit.arrays import Ints
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import SIZE, Frame, class_sizes, number_values, smallest_class
-from tacit.claims.registry import check_for
 
 #: From this many combinations on, classes on all columns are counted once, if there are not too many.
 MANY = 16

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import Frame
-from tacit.claims.registry import check_for
 
 Row = tuple[Hashable, ...]
 Values = Mapping[Row, frozenset[Hashable]]

@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import Frame, Rows
-from tacit.claims.registry import check_for
 
 
 @check_for("l-diversity")

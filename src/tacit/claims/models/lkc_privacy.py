@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import Frame, count_values, exceeds_share
-from tacit.claims.registry import check_for
 
 
 @check_for("lkc-privacy")

@@ -13,9 +13,8 @@ import numpy as np
 from scipy import optimize, special, stats
 
 from tacit.arrays import Floats, Ints
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import SIZE, Frame, class_sizes
-from tacit.claims.registry import check_for
 
 #: The estimates solve equations by iteration: room for the last digits.
 ROOM = 1e-4

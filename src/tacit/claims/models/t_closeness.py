@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import Frame, Rows
-from tacit.claims.registry import check_for
 
 
 @check_for("t-closeness")

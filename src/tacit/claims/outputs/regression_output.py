@@ -13,8 +13,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from tacit.claims.claim import Claim
-from tacit.claims.registry import check_for
+from tacit.claims import Claim, check_for
 
 
 @check_for("regression-output", of="fit")

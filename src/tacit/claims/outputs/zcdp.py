@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.claims.claim import Claim
-from tacit.claims.registry import check_for
+from tacit.claims import Claim, check_for
 
 #: Numbers that were written as text come back a little off.
 ROUNDING = 1e-9

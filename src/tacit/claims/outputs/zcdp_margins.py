@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import Frame
 from tacit.claims.outputs.zcdp import spent_by
-from tacit.claims.registry import check_for
 
 
 @check_for("zcdp-margins")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.claims.claim import Claim
-from tacit.claims.registry import check_for
+from tacit.claims import Claim, check_for
 from tacit.claims.view import TableView
 
 

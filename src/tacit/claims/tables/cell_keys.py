@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.claims.claim import Claim
-from tacit.claims.registry import check_for
+from tacit.claims import Claim, check_for
 from tacit.claims.view import TableView
 
 #: The status of cells that must be published, and the first of those that are empty.

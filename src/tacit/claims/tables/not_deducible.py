@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.arrays import Ints
+from tacit.claims import Claim, check_for
 from tacit.claims.attack.attacker import is_protected, room_of
-from tacit.claims.attack.movements import System
+from tacit.claims.attack.movements import System, places_of
 from tacit.claims.attack.needs import Needs
 from tacit.claims.attack.respondents import (
     NEAR,
@@ -15,11 +16,8 @@ from tacit.claims.attack.respondents import (
     is_deducible_exactly,
     is_immovable,
     kernel_vectors,
-    places_of,
 )
-from tacit.claims.claim import Claim
 from tacit.claims.outsiders import has_whole_counts, solves_in_whole_numbers
-from tacit.claims.registry import check_for
 from tacit.claims.view import TableView
 
 

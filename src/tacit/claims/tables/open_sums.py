@@ -9,10 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from tacit.arrays import Flags, Floats
+from tacit.claims import Claim, check_for
 from tacit.claims.attack.attacker import room_of, with_own_cells, within_intervals
 from tacit.claims.attack.needs import SMALLEST_SHARE, Needs, find_unmet_needs
-from tacit.claims.claim import Claim
-from tacit.claims.registry import check_for
 from tacit.claims.view import TableView
 
 

@@ -9,16 +9,17 @@ import numpy as np
 from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
+from tacit.claims import Claim, check_for
 from tacit.claims.attack.attacker import is_protected
 from tacit.claims.attack.needs import Needs
-from tacit.claims.claim import Claim
 from tacit.claims.outsiders import solves_in_whole_numbers
-from tacit.claims.registry import check_for
 from tacit.claims.tables.protected_in_table import narrow_possible_range
 from tacit.claims.view import TableView
 
 #: Subtables are looked at together up to this many cells.
 TOGETHER = 100_000
+#: What a copy has of its cell.
+BY_CELL = ("value", "lower_level", "upper_level", "sliding_level", "primary", "singleton")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,16 +104,10 @@ def side_by_side(
 ) -> Copies:
     """Return some subtables as one view."""
     at = np.concatenate(cells)
-    nobody = np.full(len(at), -1, dtype=np.int64)
     return Copies(
         cells=at,
-        value=table.value[at],
-        lower_level=table.lower_level[at],
-        upper_level=table.upper_level[at],
-        sliding_level=table.sliding_level[at],
-        primary=table.primary[at],
-        singleton=table.singleton[at],
-        owner=table.owner[at] if guarded else nobody,
+        owner=table.owner[at] if guarded else np.full(len(at), -1, dtype=np.int64),
         equations=sparse.csr_array(sparse.block_diag(rows, format="csr")),
         frequency=table.frequency,
+        **{name: getattr(table, name)[at] for name in BY_CELL},
     )

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.arrays import Floats
+from tacit.claims import Claim, check_for
 from tacit.claims.attack.attacker import is_protected, room_of
 from tacit.claims.attack.needs import Needs
 from tacit.claims.attack.respondents import find_guarded_cells
-from tacit.claims.claim import Claim
 from tacit.claims.outsiders import solves_in_whole_numbers
-from tacit.claims.registry import check_for
 from tacit.claims.view import TableView
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from tacit.claims import Claim, check_for
 from tacit.claims.attack.attacker import is_protected, levels_of, room_of
 from tacit.claims.attack.respondents import find_guarded_cells
-from tacit.claims.claim import Claim
 from tacit.claims.outsiders import solves_in_whole_numbers
-from tacit.claims.registry import check_for
 from tacit.claims.view import TableView
 
 

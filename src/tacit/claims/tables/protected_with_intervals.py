@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.claims import Claim, check_for
 from tacit.claims.attack.attacker import is_protected, levels_of, room_of, within_intervals
-from tacit.claims.claim import Claim
 from tacit.claims.outsiders import solves_in_whole_numbers
-from tacit.claims.registry import check_for
 from tacit.claims.tables.intervals_hold_the_truth import holds_truth
 from tacit.claims.view import TableView
 

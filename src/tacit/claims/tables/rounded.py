@@ -6,8 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.arrays import Flags
-from tacit.claims.claim import Claim
-from tacit.claims.registry import check_for
+from tacit.claims import Claim, check_for
 from tacit.claims.view import TableView
 
 #: A quotient this near to a whole number is one.

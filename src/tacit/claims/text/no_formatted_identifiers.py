@@ -6,8 +6,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from tacit.claims.claim import Claim
-from tacit.claims.registry import check_for
+from tacit.claims import Claim, check_for
 from tacit.claims.texts import FORMS, text_blocks
 
 

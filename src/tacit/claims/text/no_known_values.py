@@ -17,8 +17,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from tacit.claims.claim import Claim
-from tacit.claims.registry import check_for
+from tacit.claims import Claim, check_for
 from tacit.claims.texts import record_blocks
 
 WORD = re.compile(r"[^\W\d_]+")
@@ -78,7 +77,10 @@ def holds_known(text: str, record: Mapping[str, Any]) -> bool:
             if any(len(w) >= 3 and w not in GENERIC and w in capital for w in words):
                 return True
         if len(numbers) >= 5 and len(words) <= 1:
-            digits = digits or only_digits(text)
+            if not digits:
+                # Numbers without what separates their digits, apart from each other.
+                joined = re.sub(r"(?<=[0-9])[-./ ()](?=[0-9])", "", text)
+                digits = re.sub(r"[^0-9 ]", " ", joined)
             if numbers in digits:
                 return True
     return False
@@ -92,11 +94,6 @@ def stands_alone(value: str, text: str) -> bool:
             return True
         at = text.find(value, at + 1)
     return False
-
-
-def only_digits(text: str) -> str:
-    """Return the numbers of a text without what separates their digits, apart from each other."""
-    return re.sub(r"[^0-9 ]", " ", re.sub(r"(?<=[0-9])[-./ ()](?=[0-9])", "", text))
 
 
 def ways_of_writing(day: re.Match[str]) -> list[str]:

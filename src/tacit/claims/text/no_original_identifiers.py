@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tacit.claims.claim import Claim
-from tacit.claims.registry import check_for
+from tacit.claims import Claim, check_for
 
 #: What is looked up: runs of characters of addresses, and phone numbers written with separators.
 ADDRESS = re.compile(r"[^\s<>\"(),;]+")

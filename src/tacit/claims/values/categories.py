@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import Frame, released_values
-from tacit.claims.registry import check_for
 
 
 @check_for("categories")

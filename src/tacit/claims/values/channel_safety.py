@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import SIZE, Frame, class_sizes
-from tacit.claims.registry import check_for
 
 
 @check_for("channel-safety")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import narwhals.stable.v2 as nw
 
-from tacit.claims.claim import Claim
-from tacit.claims.classes import Frame
-from tacit.claims.registry import check_for
+from tacit.claims import Claim, check_for
+from tacit.claims.classes import Frame, has_rows
 from tacit.engine.names import aggregate
 
 VALUES, HOMES = "__values__", "__homes__"
@@ -19,14 +18,12 @@ def has_one_value_a_household(frame: Frame, claim: Claim) -> bool:
     there = set(frame.collect_schema().names())
     copies = claim.parameters.get("copies")
     homes = [home] if copies is None else [home, copies]
-    return not there.issuperset(homes) or not any(
-        c in there and differs_in_a_household(frame, homes, c) for c in claim.columns
-    )
-
-
-def differs_in_a_household(frame: Frame, homes: list[str], column: str) -> bool:
-    """Return True when some household, of a copy where there are several, has two values of a column."""
-    known = frame.filter(~nw.col(homes[0]).is_null())
-    pairs = aggregate(known, [*homes, column], nw.len().alias(HOMES))
-    split = aggregate(pairs, homes, nw.len().alias(VALUES)).filter(nw.col(VALUES) > 1)
-    return int(split.select(nw.len().alias(HOMES)).collect("pyarrow").item(0, HOMES)) > 0
+    if not there.issuperset(homes):
+        return True
+    known = frame.filter(~nw.col(home).is_null())
+    for column in there.intersection(claim.columns):
+        pairs = aggregate(known, [*homes, column], nw.len().alias(HOMES))
+        values = aggregate(pairs, homes, nw.len().alias(VALUES))
+        if has_rows(values.filter(nw.col(VALUES) > 1)):
+            return False
+    return True

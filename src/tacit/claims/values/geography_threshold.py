@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import Frame, class_sizes
-from tacit.claims.registry import check_for
-
-Shown = dict[str, Any]
 
 
 @check_for("geography-threshold")

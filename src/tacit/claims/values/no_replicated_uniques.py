@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import Frame
-from tacit.claims.registry import check_for
 from tacit.engine.record_hash import hash_records
 
 

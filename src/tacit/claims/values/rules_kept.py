@@ -15,9 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.arrays import Flags
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import Frame
-from tacit.claims.registry import check_for
 
 #: How far a sum may lie from its parts, relative to their size: the error of adding.
 DUST = 1e-9

@@ -6,9 +6,8 @@ from itertools import permutations
 
 import narwhals.stable.v2 as nw
 
-from tacit.claims.claim import Claim
-from tacit.claims.classes import Frame
-from tacit.claims.registry import check_for
+from tacit.claims import Claim, check_for
+from tacit.claims.classes import Frame, has_rows
 from tacit.engine.names import aggregate
 
 KNOWN, LACKING = "__known__", "__lacking__"
@@ -27,7 +26,10 @@ def is_missing_everywhere(frame: Frame, claim: Claim) -> bool:
     if home in there:
         if any(c in there and shown_by_members(frame, home, c) for c in given["constant"]):
             return False
-        if any(c in there and can_be_counted(frame, home, c) for c in given["counting"]):
+        # A record that lacks its household's size and shows its number: the members can be counted.
+        numbered = frame.filter(~nw.col(home).is_null())
+        counting = [c for c in given["counting"] if c in there]
+        if any(has_rows(numbered.filter(nw.col(c).is_null())) for c in counting):
             return False
     return not any(
         told_by(frame, one, other)
@@ -45,12 +47,7 @@ def shown_by_members(frame: Frame, home: str, column: str) -> bool:
         lacking.min().alias(KNOWN),
         lacking.max().alias(LACKING),
     )
-    return count(homes.filter(nw.col(KNOWN) != nw.col(LACKING))) > 0
-
-
-def can_be_counted(frame: Frame, home: str, column: str) -> bool:
-    """Return True when a record lacks its household's size and shows its household's number."""
-    return count(frame.filter(nw.col(column).is_null() & ~nw.col(home).is_null())) > 0
+    return has_rows(homes.filter(nw.col(KNOWN) != nw.col(LACKING)))
 
 
 def told_by(frame: Frame, one: str, other: str) -> bool:
@@ -60,9 +57,4 @@ def told_by(frame: Frame, one: str, other: str) -> bool:
     counted = aggregate(pairs, [other], nw.len().alias(KNOWN))
     several = counted.filter(nw.col(KNOWN) > 1).select(other)
     lacking = frame.filter(nw.col(one).is_null() & ~nw.col(other).is_null()).select(other)
-    return count(lacking.join(several, on=other, how="anti")) > 0
-
-
-def count(frame: Frame) -> int:
-    """Return the number of rows."""
-    return int(frame.select(nw.len().alias(KNOWN)).collect("pyarrow").item(0, KNOWN))
+    return has_rows(lacking.join(several, on=other, how="anti"))

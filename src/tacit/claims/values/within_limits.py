@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import narwhals.stable.v2 as nw
 
-from tacit.claims.claim import Claim
+from tacit.claims import Claim, check_for
 from tacit.claims.classes import Frame
-from tacit.claims.registry import check_for
 
 
 @check_for("within-limits")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tacit.data.cells.cell_names import at_totals
 from tacit.data.cells.dimension import Dimension, sums_between
 from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
@@ -120,9 +121,8 @@ def margins_of(tables: Sequence[Table], name: str) -> dict[str, float]:
         if name not in table.names or any(len(d.roots) != 1 for d in table.dimensions):
             continue
         axis = table.names.index(name)
-        top = np.ones(len(table), dtype=bool)
-        for i, d in enumerate(table.dimensions):
-            top &= (table.places[:, i] == d.total) if i != axis else (table.places[:, i] != d.total)
+        total = at_totals(table)
+        top = ~total[:, axis] & np.delete(total, axis, axis=1).all(axis=1)
         codes = table.dimensions[axis].codes
         found |= {codes[table.places[c, axis]]: float(table.value[c]) for c in np.flatnonzero(top)}
     return found

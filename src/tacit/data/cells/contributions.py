@@ -246,21 +246,18 @@ def as_contributors(
         out[at] = values
         return out
 
+    # The weight by which each contribution goes into the total.
+    x = entries.value
+    ratio = np.divide(entries.weighted, x, out=np.full(len(x), -1.0), where=x != 0)
+    weight = np.where(ratio >= 0, ratio, entries.weight)
     return Contributors(
         count=count,
-        top=filled(entries.value, 0.0),
+        top=filled(x, 0.0),
         who=filled(entries.who, -1),
-        weight=filled(effective_weight(entries), 0.0) if weighted else None,
+        weight=filled(weight, 0.0) if weighted else None,
         asked=filled(entries.asked, 0) if requests else None,
         waived=filled(entries.waived, False) if waivers else None,
     )
-
-
-def effective_weight(entries: Entries) -> Floats:
-    """Return the weight by which each contribution goes into the total."""
-    x = entries.value
-    ratio = np.divide(entries.weighted, x, out=np.full(len(x), -1.0), where=x != 0)
-    return np.where(ratio >= 0, ratio, entries.weight)
 
 
 def as_entries(given: Contributors, cells: Ints) -> Entries:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
 import numpy as np
@@ -291,27 +293,16 @@ def children_first(dimension: Dimension) -> list[int]:
     needs: dict[int, set[int]] = {}
     for s in dimension.sums:
         needs.setdefault(s.parent, set()).update(c for c in s.children if c in dimension.parents)
-    order: list[int] = []
-    done: set[int] = set()
-    while needs:
-        ready = [p for p, children in needs.items() if children <= done]
-        if not ready:
-            raise HierarchyError(f"the dimension {dimension.name!r} has a cycle")
-        for parent in ready:
-            order.append(parent)
-            done.add(parent)
-            del needs[parent]
-    return order
+    try:
+        return list(TopologicalSorter(needs).static_order())
+    except CycleError:
+        raise HierarchyError(f"the dimension {dimension.name!r} has a cycle") from None
 
 
 def dimension_faults(dimension: Dimension) -> list[str]:
     """Return what is wrong with a dimension: duplicates, cycles, overlapping or unequal groupings."""
     codes = dimension.codes
-    faults = (
-        [f"the code {c!r} stands twice" for c in dict.fromkeys(codes) if codes.count(c) > 1]
-        if len(set(codes)) < len(codes)
-        else []
-    )
+    faults = [f"the code {c!r} stands twice" for c, n in Counter(codes).items() if n > 1]
     for s in dimension.sums:
         if not s.children:
             faults.append(f"{codes[s.parent]!r} has no children")

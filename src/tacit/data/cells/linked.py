@@ -80,7 +80,11 @@ def link(
         name: pad(largest([getattr(t, name) for t in tables], parts, n), more, 0.0)
         for name in LEVELS
     }
-    blocks = [move_relations(t.equations, p, n + more) for t, p in zip(tables, parts, strict=True)]
+    blocks = []
+    for table, part in zip(tables, parts, strict=True):
+        m = table.equations
+        shape = (m.shape[0], n + more)
+        blocks.append(sparse.csr_array((m.data, part[m.indices], m.indptr), shape=shape))
     # Of shared cells, what the first table has.
     value = np.concatenate([t.value for t in tables])[first]
     # Whoever has all tables knows the best of what each of them says.
@@ -244,13 +248,6 @@ def merge_contributors(
         return np.concatenate([stacked, rest])
 
     return Contributors(**{f.name: stack(f.name) for f in fields(Contributors)})
-
-
-def move_relations(matrix: sparse.csr_array, part: Ints, n: int) -> sparse.csr_array:
-    """Return relations on the joined cells."""
-    return sparse.csr_array(
-        (matrix.data, part[matrix.indices], matrix.indptr), shape=(matrix.shape[0], n)
-    )
 
 
 def distinct_rows(matrix: sparse.csr_array) -> sparse.csr_array:

@@ -34,20 +34,22 @@ def frame_of(table: Table) -> nw.DataFrame[Any]:
     return nw.from_native(pa.table(columns), eager_only=True)
 
 
+def published_columns(table: Table, hidden: str = "x", empty: str = "-") -> dict[str, Any]:
+    """Return what is published of every cell as columns: codes, value, interval, mark."""
+    columns: dict[str, Any] = {**table.columns_of_codes(), table.response: table.published}
+    if table.interval is not None:
+        columns["low"], columns["high"] = table.interval.T
+    blank = np.where(table.marked_empty, empty, "")
+    return {**columns, "mark": np.where(table.hidden, hidden, blank).tolist()}
+
+
 def released_frame(table: Table) -> nw.DataFrame[Any]:
     """Return what may be given away: codes, published value (or interval), and a mark."""
     import pyarrow as pa
 
-    columns: dict[str, Any] = {
-        **table.columns_of_codes(),
-        table.response: pa.array(table.published, from_pandas=True),
-    }
-    if table.interval is not None:
-        columns["low"] = pa.array(table.interval[:, 0], from_pandas=True)
-        columns["high"] = pa.array(table.interval[:, 1], from_pandas=True)
-    columns["mark"] = np.where(table.hidden, "x", np.where(table.marked_empty, "-", "")).tolist()
-    shown = pa.table(columns).take(pa.array(written_cells(table)))
-    return nw.from_native(shown, eager_only=True)
+    columns = published_columns(table).items()
+    whole = pa.table({n: pa.array(v, from_pandas=True) for n, v in columns})
+    return nw.from_native(whole.take(pa.array(written_cells(table))), eager_only=True)
 
 
 def tally(table: Table) -> dict[str, int]:

@@ -27,7 +27,7 @@ from tacit.engine.base import ROW
 from tacit.engine.exact_sums import sum_columns
 from tacit.engine.names import aggregate
 from tacit.engine.ranking import keep_largest
-from tacit.errors import ColumnNotFound, HierarchyError, InputError
+from tacit.errors import HierarchyError, InputError, require_columns
 from tacit.reveal import reveal
 
 #: Cells that a table may have; each takes some 150 bytes while it is built.
@@ -127,7 +127,7 @@ def tabulate(
     columns = Columns(
         tuple(named), value, weight or data.weight, cost, shadow, request, waiver, unit, holding
     )
-    require_columns(data, columns)
+    refuse_unfit(data, columns)
     frame = prepare_quantities(data, columns)
     require_numbers(frame, columns, missing)
     built = tuple(
@@ -182,6 +182,10 @@ class Tabulation:
         frequency = self.columns.value is None
         value = sums["x"]
         contributors, alone = self.contributors(self.columns.unit, count)
+        if self.columns.cost and (sums["c"] < 0).any():
+            raise InputError(
+                f"the sums of the cost column {self.columns.cost!r} are negative in some cells"
+            )
         disjoint: tuple[str, ...] = ("contributors",) if alone else ()
         holdings = None
         if self.columns.holding is not None:
@@ -198,7 +202,7 @@ class Tabulation:
             lower_level=spread_over_cells(0.0, n),
             upper_level=spread_over_cells(0.0, n),
             sliding_level=spread_over_cells(0.0, n),
-            weight=self.costs(sums) if self.columns.cost else None,
+            weight=sums["c"] if self.columns.cost else None,
             contributors=contributors,
             holdings=holdings,
             response=self.columns.value or "count",
@@ -231,14 +235,6 @@ class Tabulation:
         size = int(np.prod(self.ground_shape, dtype=np.int64))
         base = np.bincount(cell, weights=values, minlength=size).astype(np.float64)
         return roll_up(base.reshape(self.ground_shape), self.dimensions).ravel()
-
-    def costs(self, sums: Mapping[str, Floats]) -> Floats:
-        """Return the cost of hiding each cell."""
-        if (sums["c"] < 0).any():
-            raise InputError(
-                f"the sums of the cost column {self.columns.cost!r} are negative in some cells"
-            )
-        return sums["c"]
 
     def extras(self, sums: Mapping[str, Floats]) -> dict[str, Any]:
         """Return the facts that only some tables have."""
@@ -408,8 +404,7 @@ def allow_uneven_branches(given: Any) -> Any:
 
 def has_missing(data: Microdata, column: str) -> bool:
     """Return True when a record has no value in a column."""
-    null = data.frame.select(nw.col(column).is_null().cast(nw.Int64).sum().alias("n"))
-    return bool(null.collect("pyarrow").item(0, "n"))
+    return relational.count_where(data.frame, [nw.col(column).is_null()]) != [0]
 
 
 def with_missing(dimension: Dimension, missing: str) -> Dimension:
@@ -463,13 +458,11 @@ def require_ground(dimension: Dimension, codes: Sequence[str]) -> None:
 # -- columns -------------------------------------------------------------------------------------
 
 
-def require_columns(data: Microdata, columns: Columns) -> None:
+def refuse_unfit(data: Microdata, columns: Columns) -> None:
     """Raise when a column does not exist or is of the wrong kind."""
     named = [*columns.dimensions, *columns.numbers.values()]
     named += [c for c in (columns.request, columns.waiver, columns.unit, columns.holding) if c]
-    lacking = [c for c in dict.fromkeys(named) if c not in data.columns]
-    if lacking:
-        raise ColumnNotFound(lacking, list(data.columns), "the data")
+    require_columns(named, data.columns, "the data")
     schema = data.frame.collect_schema()
     for column in columns.numbers.values():
         if not schema[column].is_numeric():
@@ -524,26 +517,20 @@ def require_numbers(frame: nw.LazyFrame[Any], columns: Columns, missing: str | N
     checks = {work: nw.col(work).is_null() for work in columns.numbers}
     checks |= {f"null {c}": nw.col(c).is_null() for c in columns.dimensions if missing is None}
     checks["negative"] = nw.col(WEIGHT) < 0
-    found = frame.select(
-        *[check.cast(nw.Int64).sum().alias(name) for name, check in checks.items()]
-    ).collect("pyarrow")
-
-    def count(name: str) -> int:
-        return int(found.item(0, name) or 0)
-
+    counted = relational.count_where(frame, list(checks.values()))
+    found = dict(zip(checks, counted, strict=True))
     for work, column in columns.numbers.items():
-        if count(work):
+        if found[work]:
             raise InputError(
-                f"column {column!r} is missing in {count(work):,} records: fill it in or drop them"
+                f"column {column!r} is missing in {found[work]:,} records: fill it in or drop them"
             )
-    if count("negative"):
+    if found["negative"]:
         raise InputError(
-            f"the weight {columns.weight!r} is negative in {count('negative'):,} records"
+            f"the weight {columns.weight!r} is negative in {found['negative']:,} records"
         )
-    if missing is None:
-        for column in columns.dimensions:
-            if count(f"null {column}"):
-                raise InputError(
-                    f"{count(f'null {column}'):,} records have no {column!r}: drop them, or keep them "
-                    "under a code of their own with missing='missing'"
-                )
+    for column in columns.dimensions:
+        if n := found.get(f"null {column}", 0):
+            raise InputError(
+                f"{n:,} records have no {column!r}: drop them, or keep them under a code of their own with "
+                "missing='missing'"
+            )

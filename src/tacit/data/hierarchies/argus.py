@@ -268,12 +268,13 @@ def read_recode(path: Path, labels: bool, encoding: str) -> Recode:
         line = raw.strip()
         if line.startswith("//"):
             continue
-        keyword, rest = keyword_of(line)
-        if keyword == "<MISSING>":
+        keyword, _, rest = line.partition(">") if line.startswith("<") else ("", "", line)
+        keyword = keyword.upper()
+        if keyword == "<MISSING":
             missing = tuple(t.strip('"') for t in re.split(r"[,\s]+", rest) if t)
-        elif keyword == "<CODELIST>":
+        elif keyword == "<CODELIST":
             codelist = rest.strip().strip('"')
-        elif keyword == "<TREERECODE>":
+        elif keyword == "<TREERECODE":
             faults.append(
                 f"line {number}: a tree recode closes branches of a .hrc file; it makes no level by itself"
             )
@@ -292,14 +293,6 @@ def read_recode(path: Path, labels: bool, encoding: str) -> Recode:
     return Recode(
         str(path), tuple(spans), missing, code_labels(path, codelist, encoding) if labels else {}
     )
-
-
-def keyword_of(line: str) -> tuple[str, str]:
-    """Return a line's keyword in capitals, and the rest; no keyword gives an empty one."""
-    if not line.startswith("<"):
-        return "", line
-    keyword, _, rest = line.partition(">")
-    return f"{keyword.upper()}>", rest
 
 
 def code_labels(path: Path, codelist: str, encoding: str) -> dict[str, str]:

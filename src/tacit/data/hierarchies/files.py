@@ -105,15 +105,7 @@ def name_apart(
 
     A label may stand on several levels for the same ground values, as padding makes it. Where it stands for
     others, a released label would have two meanings: the higher group then gets its level added, as in
-    ``8 (level 2)``.
-
-    Parameters
-    ----------
-    rows
-        Paths of even depth, ground value first.
-    nested
-        Rename a group also when it holds the lower one of the same label; False where labels were repeated
-        to fill short paths.
+    ``8 (level 2)``; a ``nested`` one also when it holds the lower group, unless labels were repeated to fill short paths.
     """
     renamed = [list(row) for row in rows]
     if not rows or len({len(row) for row in rows}) > 1:
@@ -137,7 +129,9 @@ def name_apart(
             if name is None:
                 name = label
                 if known and (nested or not all(g <= group for g, _ in known)):
-                    name = free_label(f"{label} (level {level})", taken)
+                    name = f"{label} (level {level})"
+                    while name in taken:
+                        name += "'"
                     taken.add(name)
                     count += 1
                 known.append((group, name))
@@ -145,13 +139,6 @@ def name_apart(
                 for i in places:
                     renamed[i][level] = name
     return renamed, count
-
-
-def free_label(label: str, taken: set[str]) -> str:
-    """Return the label, with primes added while another group bears it."""
-    while label in taken:
-        label += "'"
-    return label
 
 
 def guess_separator(lines: list[str]) -> str:

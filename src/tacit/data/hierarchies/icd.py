@@ -56,13 +56,6 @@ TABLES = {9: read_chapters(9), 10: read_chapters(10)}
 ICD10_STRAYS = {"C4A": "C43-C44", "M1A": "M05-M14", "O9A": "O94-O99", "Z3A": "Z30-Z39"}
 
 
-class Code(NamedTuple):
-    """A diagnosis code taken apart."""
-
-    category: str
-    rest: str
-
-
 @dataclass(frozen=True)
 class Icd(PlainRule):
     """Diagnoses: code, subcategory, category, block, chapter, suppressed."""
@@ -91,14 +84,14 @@ class Icd(PlainRule):
         return Hierarchy.from_columns(columns or [()] * 5, names=LEVEL_NAMES)
 
     def _above(self, text: str) -> tuple[str, str, str, str] | None:
-        code = parse(text, self.version)
-        found = None if code is None else block_of(code.category, self.version)
-        if code is None or found is None:
+        category, rest = parse(text, self.version) or ("", "")
+        found = block_of(category, self.version)
+        if found is None:
             return None
         block, chapter = found
-        subcategory = f"{code.category}.{code.rest[0]}" if code.rest else code.category
+        subcategory = f"{category}.{rest[0]}" if rest else category
         label = f"{chapter.number} {chapter.title}" if self.titles else chapter.number
-        return subcategory, code.category, block, label
+        return subcategory, category, block, label
 
 
 def icd(version: int = 10, *, titles: bool = False, other: str | None = None) -> Icd:
@@ -122,19 +115,19 @@ def icd(version: int = 10, *, titles: bool = False, other: str | None = None) ->
     return Icd(version, titles, other)
 
 
-def parse(text: str, version: int) -> Code | None:
+def parse(text: str, version: int) -> tuple[str, str] | None:
     """Return the category and what follows it, or None if the text has not the form of a code."""
     # WHO marks etiology and manifestation with a dagger or plus and an asterisk, and open codes with
     # a hyphen; the marks are no part of the code.
     bare = text.strip().upper().rstrip("†*+!#-").rstrip(".")
     if version == 10:
         match = CODE10.fullmatch(bare)
-        return Code(match[1], match[2]) if match else None
+        return (match[1], match[2]) if match else None
     match = CODE9.fullmatch(bare)
     if match:
-        return Code(match[1] or match[3], match[2] or match[4] or "")
+        return match[1] or match[3], match[2] or match[4] or ""
     match = SHORT9.fullmatch(bare)
-    return Code(match[1].zfill(3), match[2] or "") if match else None
+    return (match[1].zfill(3), match[2] or "") if match else None
 
 
 def block_of(category: str, version: int) -> tuple[str, Chapter] | None:

@@ -43,7 +43,12 @@ class Intervals:
             raise HierarchyError("intervals: integers=True, but some values are not whole numbers")
         whole = whole and self.integers is not False and self._whole_edges()
         if self.cuts:
-            columns = [self._cut(numbers, cuts, whole) for cuts in self.cuts]
+            columns = []
+            for cuts in self.cuts:
+                ends = itertools.pairwise([None, *map(as_decimal, cuts), None])
+                labels = [interval_label(a, b, whole) for a, b in ends]
+                at = np.searchsorted(np.array(cuts), numbers, side="right")
+                columns.append([labels[i] for i in at])
         else:
             columns = self._grids(numbers, whole)
         return Hierarchy.from_columns([[ground_label(v) for v in values], *columns])
@@ -52,11 +57,6 @@ class Intervals:
         ends = [e for e in (self.lower, self.upper) if e is not None]
         edges = [*self.widths, self.origin, *ends, *(c for cuts in self.cuts for c in cuts)]
         return all(float(e).is_integer() for e in edges)
-
-    def _cut(self, numbers: Array, cuts: Sequence[Number], whole: bool) -> list[str]:
-        ends = [None, *map(as_decimal, cuts), None]
-        labels = [interval_label(a, b, whole) for a, b in itertools.pairwise(ends)]
-        return [labels[i] for i in np.searchsorted(np.array(cuts), numbers, side="right")]
 
     def _grids(self, numbers: Array, whole: bool) -> list[list[str]]:
         low, high = as_decimal(self.lower), as_decimal(self.upper)
@@ -158,7 +158,8 @@ def intervals(
     if faults:
         raise HierarchyError("intervals: the parameters are wrong", faults)
     if len(given) == 1:
-        given = [as_plain_number(as_decimal(given[0]) * factor**level) for level in range(levels)]
+        widths = [as_decimal(given[0]) * factor**level for level in range(levels)]
+        given = [int(w) if w == w.to_integral_value() else float(w) for w in widths]
     return Intervals(tuple(given), origin, lower, upper, points, integers)  # type: ignore[arg-type]
 
 
@@ -207,16 +208,12 @@ def numeric(values: Sequence[Any]) -> tuple[Array, bool]:
             + reveal("Values that are no numbers", bad)
         )
     if all(isinstance(x, int) or float(x).is_integer() for x in numbers):  # type: ignore[arg-type]
-        return whole_array([int(x) for x in numbers]), True  # type: ignore[arg-type]
+        try:
+            return np.array([int(x) for x in numbers], dtype=np.int64), True  # type: ignore[arg-type]
+        except OverflowError:
+            # Those beyond 64 bits keep their Python form.
+            return np.array([int(x) for x in numbers], dtype=object), True  # type: ignore[arg-type]
     return np.array(numbers, dtype=np.float64), False
-
-
-def whole_array(numbers: Sequence[int]) -> Array:
-    """Return integers as an array; those beyond 64 bits keep their Python form."""
-    try:
-        return np.array(numbers, dtype=np.int64)
-    except OverflowError:
-        return np.array(numbers, dtype=object)
 
 
 def as_number(value: Any) -> Number | None:
@@ -260,11 +257,6 @@ def grid_number(numbers: Array, width: Number, origin: Number) -> Array:
 def as_decimal(number: Any) -> Any:
     """Return a number as the decimal that it is written as; None stays None."""
     return None if number is None else Decimal(repr(number))
-
-
-def as_plain_number(number: Decimal) -> Number:
-    """Return a decimal as an integer where it is one."""
-    return int(number) if number == number.to_integral_value() else float(number)
 
 
 def interval_label(start: Decimal | None, stop: Decimal | None, whole: bool) -> str:

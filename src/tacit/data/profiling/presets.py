@@ -87,12 +87,11 @@ def preset_plan(
         gone += [c for c in roles.get("sensitive", ()) if c not in gone]
         steps = [{"kind": "datafly", "k": k, "max_drop": 0.01}]
         if share is not None:
-            steps.append(
-                {
-                    "kind": "local_suppression",
-                    "combinations": public_sets(keys, share, single, pair),
-                }
-            )
+            # The categories and pairs of categories of a public file, with the records that each needs.
+            of_one, of_two = (max(2, math.ceil(people * share)) for people in (single, pair))
+            sets = [{"columns": [key], "k": of_one} for key in keys]
+            sets += [{"columns": list(p), "k": of_two} for p in itertools.combinations(keys, 2)]
+            steps.append({"kind": "local_suppression", "combinations": sets})
         measures = [{"kind": "k_anonymity", "k": k}, {"kind": "precision"}]
         plan["access"] = "Pu"
     first = [{"kind": "deidentify", "columns": gone}] if gone else []
@@ -107,16 +106,6 @@ def share_drawn(profile: ProfileResult, population: int | None) -> float | None:
     if population < max(records, 1):
         raise InputError("the population cannot be smaller than the number of records")
     return records / population
-
-
-def public_sets(keys: list[str], share: float, single: int, pair: int) -> list[dict[str, Any]]:
-    """Return the categories and pairs of categories of a public file, with the records that each needs."""
-    of_one, of_two = (max(2, math.ceil(people * share)) for people in (single, pair))
-    pairs = itertools.combinations(keys, 2)
-    return [
-        *({"columns": [key], "k": of_one} for key in keys),
-        *({"columns": list(two), "k": of_two} for two in pairs),
-    ]
 
 
 def preset_notes(profile: ProfileResult, users: Users) -> list[str]:

@@ -19,7 +19,6 @@ import pyarrow as pa
 
 from tacit.data.links import find_links
 from tacit.data.microdata import Microdata
-from tacit.engine.codes import Cells
 from tacit.result import Result
 
 if TYPE_CHECKING:
@@ -526,31 +525,23 @@ def subset_uniques(data: Microdata, keys: Sequence[str]) -> dict[tuple[str, ...]
         subsets += more
     if len(keys) > 1:
         subsets.append(tuple(keys))
-    return {subset: n_unique(cells, subset) / total for subset in subsets}
-
-
-def n_unique(cells: Cells, subset: Sequence[str]) -> int:
-    """Return the records alone in their class over a subset of keys."""
-    return int((cells.class_sizes(subset) == 1).sum())
+    alone = {subset: int((cells.class_sizes(subset) == 1).sum()) for subset in subsets}
+    return {subset: n / total for subset, n in alone.items()}
 
 
 def as_table(found: Sequence[ColumnProfile]) -> pa.Table:
     """Return the profile as a table, one row per column of the data."""
-    return pa.table(
-        {
-            "column": pa.array([c.name for c in found], pa.string()),
-            "type": pa.array([c.form for c in found], pa.string()),
-            "distinct": pa.array([c.distinct for c in found], pa.int64()),
-            "missing": pa.array([c.missing for c in found], pa.int64()),
-            "uniqueness": pa.array([c.uniqueness for c in found], pa.float64()),
-            "role": pa.array([c.role for c in found], pa.string()),
-            "confidence": pa.array([c.confidence for c in found], pa.string()),
-            "why": pa.array([c.why for c in found], pa.string()),
-            "missing_codes": pa.array(
-                [", ".join(map(str, c.missing_codes)) for c in found], pa.string()
-            ),
-            "hierarchy": pa.array(
-                [c.hierarchy["kind"] if c.hierarchy else None for c in found], pa.string()
-            ),
-        }
-    )
+    columns: dict[str, list[Any]] = {
+        "column": [c.name for c in found],
+        "type": [c.form for c in found],
+        "distinct": [c.distinct for c in found],
+        "missing": [c.missing for c in found],
+        "uniqueness": [c.uniqueness for c in found],
+        "role": [c.role for c in found],
+        "confidence": [c.confidence for c in found],
+        "why": [c.why for c in found],
+        "missing_codes": [", ".join(map(str, c.missing_codes)) for c in found],
+        "hierarchy": [c.hierarchy["kind"] if c.hierarchy else None for c in found],
+    }
+    kinds = {"distinct": pa.int64(), "missing": pa.int64(), "uniqueness": pa.float64()}
+    return pa.table({n: pa.array(v, kinds.get(n, pa.string())) for n, v in columns.items()})

@@ -91,7 +91,11 @@ def read_texts(
     ]
     if not documents:
         raise UnreadableFile("there are no texts: the files hold none")
-    refuse_doubles(documents)
+    if len({d.name for d in documents}) < len(documents):
+        # Records and decisions could not be told apart.
+        raise InputError(
+            "two documents have the same name. Give each its own: in JSON lines as 'name', or by the file's name"
+        )
     found = Corpus(tuple(documents), "memory" if several else str(Path(source).absolute()))
     found = with_gold(found, source if gold is True else gold, encoding)
     return found if record is None else with_records(found, read_records(record))
@@ -152,14 +156,6 @@ def read_file(file: Path, name: str, encoding: str) -> Iterable[Document]:
         )
     found: Iterable[Document] = known[ending].load_reader()(file, name, encoding)
     return found
-
-
-def refuse_doubles(documents: Sequence[Document]) -> None:
-    """Refuse two documents of one name: records and decisions could not be told apart."""
-    if len({d.name for d in documents}) < len(documents):
-        raise InputError(
-            "two documents have the same name. Give each its own: in JSON lines as 'name', or by the file's name"
-        )
 
 
 def with_records(corpus: Corpus, records: Mapping[str, Mapping[str, Any]]) -> Corpus:

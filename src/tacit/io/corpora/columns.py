@@ -11,9 +11,8 @@ import narwhals.stable.v2 as nw
 
 from tacit.data.corpus import Corpus, Document, facts_of
 from tacit.data.microdata import Microdata
-from tacit.errors import InputError, UnreadableFile
+from tacit.errors import InputError, UnreadableFile, require_columns
 from tacit.io.corpora.decode import existing
-from tacit.io.frames import require_columns
 
 
 def read_columns(

@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Floats, Ints
-from tacit.errors import InputError, InvalidParameter
-from tacit.io.frames import require_columns
+from tacit.errors import InputError, InvalidParameter, require_columns
 from tacit.private.union.records import frame_of, rows_of
 
 #: A column of any type.

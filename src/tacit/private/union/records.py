@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.engine.blocks import ROW
-from tacit.errors import InputError
-from tacit.io.frames import require_columns
+from tacit.errors import InputError, require_columns
 from tacit.private.parties.randomness import Randomness
 from tacit.private.union.groups import Group
 

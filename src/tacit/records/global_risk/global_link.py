@@ -16,8 +16,7 @@ from tacit.engine.base import ROW
 from tacit.engine.codes import Coded
 from tacit.engine.relational import N, attach_counts
 from tacit.engine.subsets import unordered_cells
-from tacit.errors import InputError
-from tacit.io.frames import require_columns
+from tacit.errors import InputError, require_columns
 from tacit.records.global_risk.factors import Pairs
 from tacit.records.global_risk.search import Linked, Side, merge_equal, merge_links
 

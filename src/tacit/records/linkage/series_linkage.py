@@ -15,9 +15,8 @@ from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import Pairs, pairs
 from tacit.data.values import not_numeric
-from tacit.errors import InputError, SdcError
+from tacit.errors import InputError, SdcError, require_columns
 from tacit.fields import ColumnNames, PositiveFloat
-from tacit.io.frames import require_columns
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.linkage.attack import TIE_RULES, TieRule

@@ -14,8 +14,7 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.data.margins import COUNT, check_agreement, columns_of, differ, place_totals
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Coded, dense_ids, encode
-from tacit.errors import InputError, RoleMissing
-from tacit.io.frames import require_columns
+from tacit.errors import InputError, RoleMissing, require_columns
 from tacit.stats.margins import fit_proportionally
 
 #: What sentences begin with.

@@ -16,9 +16,8 @@ from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, shared_numeric, weights_of
 from tacit.data.values import as_frame, classes
-from tacit.errors import InputError
+from tacit.errors import InputError, require_columns
 from tacit.fields import ColumnName
-from tacit.io.frames import require_columns
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.records.utility.matched import LossMeasure

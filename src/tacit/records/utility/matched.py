@@ -16,8 +16,7 @@ from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, pairs, shared_numeric, weights_of
 from tacit.data.values import not_numeric
-from tacit.errors import ColumnNotFound, InputError
-from tacit.io.frames import require_columns
+from tacit.errors import ColumnNotFound, InputError, require_columns
 from tacit.spec import Measure
 
 Missing = Literal["skip", "refuse"]

@@ -18,9 +18,8 @@ from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, shared_positions, weights_of
 from tacit.data.values import as_frame, not_numeric, row_numbers
-from tacit.errors import ColumnNotFound, InputError
+from tacit.errors import ColumnNotFound, InputError, require_columns
 from tacit.fields import ColumnName, ColumnNames, Probability
-from tacit.io.frames import require_columns
 from tacit.plot.chart import Chart
 from tacit.plot.families import grouped_bars
 from tacit.plot.parts import short_number
