@@ -18,7 +18,7 @@ from tacit.text.detect import registry
 from tacit.text.detect.numbers.forms import nhs_holds
 from tacit.text.detect.registry import cut, detector, detectors
 from tacit.text.engine import Settings, find_spans, replace_spans
-from tacit.text.model import calibration
+from tacit.text.model import crf as calibration
 from tacit.text.reading.lexicon import load_lexicon
 from tacit.text.reading.marks import mark
 from tacit.text.reading.page import Page

@@ -13,10 +13,10 @@ from typing import Any, cast
 import numpy as np
 
 from tacit.argus.arb import Command, parse_batch
-from tacit.argus.batch_files import BatchFiles
 from tacit.argus.outputs import CONFIDENTIAL, Choices, format_name, write_argus
 from tacit.argus.work import (
     REQUEST_COLUMN,
+    BatchFiles,
     Work,
     cost_of,
     find_lower_bound,

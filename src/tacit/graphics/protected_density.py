@@ -13,7 +13,6 @@ from tacit.arrays import Floats, Ints
 from tacit.errors import InvalidParameter
 from tacit.fields import ColumnName, NaturalInt, PositiveFloat
 from tacit.graphics.base import Desk, ProtectedPlot, WithAmplitude
-from tacit.graphics.curves import as_shares, mass_level, smooth, smoothed_amplitude
 from tacit.graphics.kde import (
     AFFECTED,
     curve_bound,
@@ -24,7 +23,15 @@ from tacit.graphics.kde import (
     silverman,
 )
 from tacit.graphics.protected_histogram import rises
-from tacit.graphics.scale import Scale, find_scale, nice_range
+from tacit.graphics.scale import (
+    Scale,
+    as_shares,
+    find_scale,
+    mass_level,
+    nice_range,
+    smooth,
+    smoothed_amplitude,
+)
 from tacit.registry import register
 
 Range = tuple[float, float]

@@ -10,10 +10,9 @@ from pydantic import Field, model_validator
 from tacit.arrays import Floats
 from tacit.fields import ColumnName
 from tacit.graphics.base import USUAL_RHO, Desk, ProtectedPlot, WithAmplitude
-from tacit.graphics.curves import cumulate, invert
 from tacit.graphics.protected_histogram import rises
 from tacit.graphics.protected_quantiles import find_range
-from tacit.graphics.scale import count_bins
+from tacit.graphics.scale import count_bins, cumulate, invert
 from tacit.registry import register
 
 

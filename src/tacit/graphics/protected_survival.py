@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from tacit.arrays import Floats
 from tacit.fields import ColumnName
 from tacit.graphics.base import Desk, ProtectedPlot, WithAmplitude
-from tacit.graphics.groups import Grouped
+from tacit.graphics.protected_box_plot import Grouped
 from tacit.graphics.protected_quantiles import find_range
 from tacit.graphics.protected_table import find_places
 from tacit.graphics.scale import count_by_group

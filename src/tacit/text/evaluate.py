@@ -23,8 +23,7 @@ from tacit.errors import InputError
 from tacit.plot.chart import Chart
 from tacit.plot.lines import intervals
 from tacit.result import Result
-from tacit.text.reading.tokens import TOKEN
-from tacit.text.reading.words import cues
+from tacit.text.reading.words import TOKEN, cues
 
 CUES = cues("evaluate")
 

@@ -33,10 +33,9 @@ from tacit.fields import ColumnName, Probability, Secret
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.text import engine
-from tacit.text.engine import Settings
-from tacit.text.reading.tokens import tokenise
+from tacit.text.engine import CheckedTagger, Settings
+from tacit.text.reading.words import tokenise
 from tacit.text.review import Lists, read_decisions, read_lists
-from tacit.text.tagger import CheckedTagger
 from tacit.text.work import (
     Counted,
     Item,

@@ -9,6 +9,7 @@ import math
 import multiprocessing
 import os
 import pickle
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -25,9 +26,9 @@ from tacit.data.in_blocks import Change, ticker
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.events import result_of
-from tacit.text import baselines, engine
-from tacit.text.engine import Found, Settings
-from tacit.text.guard import guard_text, move_marks
+from tacit.text import engine
+from tacit.text.engine import Settings
+from tacit.text.guard import guard_text, known_places, move_marks
 from tacit.text.replace import pieces_of
 
 #: Characters of text that pay for starting further processes.
@@ -65,7 +66,7 @@ class Item:
     record: Mapping[str, Any]
     key: bytes = b""
     #: What was found in it, where its parts were looked at already.
-    found: Found | None = None
+    found: Findings | None = None
 
 
 @dataclass(frozen=True)
@@ -79,30 +80,29 @@ class Outcome:
     marks: tuple[Span, ...] = ()
 
 
-def look_at(task: Task, item: Item) -> Found:
+def look_at(task: Task, item: Item) -> Findings:
     """Find what identifies people in one text, by the engine or by a baseline."""
     if item.found is not None:
         return item.found
     if task.search == "straight":
-        return Found(baselines.straight_search(item.text, item.record))
+        return Findings(straight_search(item.text, item.record))
     if task.search == "cues":
-        return Found(baselines.search_with_cues(item.text, item.record))
+        return Findings(search_with_cues(item.text, item.record))
     return engine.find_spans(item.text, task.settings, item.record or None)
 
 
 def scrub_text(task: Task, item: Item) -> Outcome:
     """Find and replace in one text, then look once more."""
     found = look_at(task, item)
-    findings = Findings(found.spans, found.uncertain, found.warnings)
     if task.settings.mode == "list":
-        return Outcome(item.text, findings)
+        return Outcome(item.text, found)
     pieces = pieces_of(item.text, found.spans, task.settings, item.key)
     marks: list[Span] = []
     new = "".join(told_pieces(pieces, marks) if task.marks else (piece for piece, _ in pieces))
     if task.search != "full":
-        return Outcome(new, findings, marks=tuple(marks))
+        return Outcome(new, found, marks=tuple(marks))
     new, removed = guard_text(new, item.text, item.record, task.forms, task.settings.rejected)
-    return Outcome(new, findings, len(removed), move_marks(marks, removed) if task.marks else ())
+    return Outcome(new, found, len(removed), move_marks(marks, removed) if task.marks else ())
 
 
 def told_pieces(pieces: Iterable[tuple[str, str]], marks: list[Span]) -> Iterator[str]:
@@ -122,11 +122,10 @@ def scrub_batch(task: Task, items: Sequence[Item]) -> list[Outcome]:
 
 def look_batch(task: Task, items: Sequence[Item]) -> list[Findings]:
     """Find what identifies people in several texts; nothing is replaced."""
-    found = (look_at(task, item) for item in items)
-    return [Findings(f.spans, f.uncertain, f.warnings) for f in found]
+    return [look_at(task, item) for item in items]
 
 
-def look_at_part(task: Task, text: str, record: Mapping[str, Any]) -> Found:
+def look_at_part(task: Task, text: str, record: Mapping[str, Any]) -> Findings:
     """Find what identifies people in a part of a long text."""
     return engine.find_in_part(text, task.settings, record or None)
 
@@ -416,3 +415,55 @@ def text_size(data: Microdata, columns: Iterable[str]) -> int:
     """Return how many characters some columns hold."""
     sums = [nw.col(c).str.len_chars().sum().alias(f"n{i}") for i, c in enumerate(columns)]
     return sum(n or 0 for n in data.frame.select(*sums).collect("pyarrow").row(0))
+
+
+#: Name tokens: a word with a capital letter, or an initial.
+NAME = r"[A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*){0,3}"
+#: Where letters name people; the place of the name is the group.
+CUES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("name", re.compile(rf"^(?:RE|Re|Patient|Name|To|From|cc)\s?: ?({NAME})", re.MULTILINE)),
+    ("name", re.compile(rf"\bRE: ?({NAME})")),
+    ("name", re.compile(rf"^Dear (?:(?:Dr|Mr|Mrs|Ms|Miss|Prof)\.? )?({NAME})", re.MULTILINE)),
+    ("name", re.compile(rf"^({NAME}), ?(?:M\.D\.|MD|R\.N\.|RN|Ph\.D\.)", re.MULTILINE)),
+    (
+        "date",
+        re.compile(
+            r"^(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, )?([A-Z][a-z]+ \d{1,2}, \d{4})$",
+            re.MULTILINE,
+        ),
+    ),
+    ("date", re.compile(r"\bDOB:? ?([\d/.-]{6,10})")),
+    ("id", re.compile(r"(?:CH#|MRN:?|No\.) ?([\d-]{4,20})")),
+    ("address", re.compile(r"^([A-Z][A-Za-z ]{2,40}, [A-Z]{2} \d{5}(?:-\d{4})?)$", re.MULTILINE)),
+)
+
+
+def straight_search(text: str, record: Mapping[str, Any]) -> tuple[Span, ...]:
+    """Return where fields of the known record stand in the text."""
+    return without_overlap(
+        Span(a, b, "other", 1.0, "known record") for a, b in known_places(text, record)
+    )
+
+
+def search_with_cues(text: str, record: Mapping[str, Any]) -> tuple[Span, ...]:
+    """Return the same, and what stands after headings and salutations and before signatures."""
+    return without_overlap([*straight_search(text, record), *cued(text)])
+
+
+def cued(text: str) -> Iterator[Span]:
+    """Yield what the places where letters name people hold."""
+    for kind, pattern in CUES:
+        for match in pattern.finditer(text):
+            yield Span(*match.span(1), kind, 1.0, "cue")
+
+
+def without_overlap(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Return spans in order; of those that overlap the longer one."""
+    kept: list[Span] = []
+    for span in sorted(spans, key=lambda s: (s.start, -s.end)):
+        if kept and span.start < kept[-1].end:
+            if span.end - span.start > kept[-1].end - kept[-1].start:
+                kept[-1] = span
+            continue
+        kept.append(span)
+    return tuple(kept)

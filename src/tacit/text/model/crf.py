@@ -6,6 +6,9 @@ without it, or for a language without a model, it has no vote.
 
 from __future__ import annotations
 
+import bisect
+import functools
+import json
 import lzma
 import threading
 from collections.abc import Collection
@@ -14,9 +17,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from tacit.text.model.calibration import calibrate
 from tacit.text.model.features import load_describer
-from tacit.text.reading.tokens import Tokens
+from tacit.text.reading.words import Tokens
 
 MODELS = Path(__file__).with_name("models")
 #: Labels of the model by kind of span; several kinds may share one.
@@ -168,3 +170,31 @@ def load_tagger(language: str) -> Any:
 def model_path(language: str, folder: Path = MODELS) -> Path:
     """Return where the model of a language lies, if there is one."""
     return folder / f"{language}.crfsuite.xz"
+
+
+TABLE = Path(__file__).with_name("calibration.json")
+
+
+@functools.cache
+def read_table() -> dict[str, tuple[list[float], list[float]]]:
+    """Return the knots of each voter; a voter without any is taken at its word."""
+    raw = json.loads(TABLE.read_text(encoding="utf-8")) if TABLE.exists() else {}
+    return {
+        voter: ([float(a) for a, _ in knots], [float(b) for _, b in knots])
+        for voter, knots in raw.get("voters", {}).items()
+    }
+
+
+def calibrate(voter: str, certainty: float) -> float:
+    """Return the calibrated certainty, linear between the knots."""
+    knots = read_table().get(voter)
+    if not knots or not knots[0]:
+        return certainty
+    xs, ys = knots
+    k = bisect.bisect_right(xs, certainty)
+    if k == 0:
+        return ys[0]
+    if k == len(xs):
+        return ys[-1]
+    share = (certainty - xs[k - 1]) / (xs[k] - xs[k - 1])
+    return ys[k - 1] + share * (ys[k] - ys[k - 1])

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 
 from tacit.text.reading import marks as m
 from tacit.text.reading.lexicon import LONGEST, Lexicon, Word, load_lexicon, remember
-from tacit.text.reading.tokens import Tokens
+from tacit.text.reading.words import Tokens
 
 #: Marks by the letter that stands for them in a word's class of cues.
 CUES = (

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tacit.text.packs import Pack
 from tacit.text.reading import marks as m
 from tacit.text.reading.lexicon import Lexicon, Word, cover_phrases
-from tacit.text.reading.tokens import tokenise
+from tacit.text.reading.words import tokenise
 
 #: No detector looks further than this many tokens, so that the work stays linear.
 REACH = 24

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING
 
 from tacit.data.corpus import Span
 from tacit.text.reading.lexicon import load_lexicon
-from tacit.text.reading.tokens import TOKEN
-from tacit.text.replace.calendar import calendar_spans, holiday, move_word
-from tacit.text.replace.days import shift, to_month
-from tacit.text.replace.invent import Inventor
-from tacit.text.replace.people import People
-from tacit.text.replace.places import replace_address, replace_thing
+from tacit.text.reading.words import TOKEN
+from tacit.text.replace.days import calendar_spans, holiday, move_word, shift, to_month
+from tacit.text.replace.invent import Inventor, People, replace_address, replace_thing
 
 if TYPE_CHECKING:
     from tacit.text.engine import Settings
@@ -22,11 +19,6 @@ if TYPE_CHECKING:
 MASK = "****"
 #: Dates move by at most half a year, and never by nothing.
 FURTHEST = 182
-
-
-def write_replacements(text: str, spans: Sequence[Span], settings: Settings, key: bytes) -> str:
-    """Return the text with its spans replaced."""
-    return "".join(piece for piece, _ in pieces_of(text, spans, settings, key))
 
 
 def pieces_of(

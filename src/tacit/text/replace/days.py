@@ -1,10 +1,17 @@
-"""Dates become month and year, or move by the same number of days."""
+"""Dates become month and year, or move by the same number of days, with the words of the calendar beside them.
+
+Holidays, weekdays, seasons and months would tell the shift. A holiday names its day of the year, so that no word can stand in
+its place: it becomes "that day". Weekdays, months and seasons move by the same days as the dates.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import re
+from collections.abc import Callable, Iterator, Sequence
 
+from tacit.data.corpus import Span
 from tacit.text.dates import Written, read_day_month, read_month_day, read_numeric, read_short
 from tacit.text.packs import Pack
 
@@ -95,3 +102,134 @@ def written_day_first(text: str, date: Written) -> bool:
     """Return True when a date in digits was written with its day first."""
     found = re.match(r"\d+", text)
     return bool(found and int(found[0]) == date.day and date.day != date.month and date.day > 12)
+
+
+WEEKDAYS = (
+    ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+    ("Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"),
+)
+#: Winter first, as January is in it.
+SEASONS = (
+    ("winter", "spring", "summer", "autumn"),
+    ("Winter", "Frühling", "Sommer", "Herbst"),
+)
+#: Second words for a weekday or a season.
+SYNONYMS = {"sonnabend": "Samstag", "fall": "autumn", "frühjahr": "Frühling"}
+APOSTROPHE = r"['’]?"
+#: What follows a name of a day: Christmas Day, Easter Monday, Thanksgiving morning.
+TAIL = r"(?: (?:Eve|Day|Sunday|Monday|Tuesday|Friday|Saturday|week|weekend|holidays?|break))?"
+HOLIDAYS = (
+    r"(?:Christmas|Xmas|X-mas|Easter|Thanksgiving|Hall?owe'?en|Hogmanay|Pentecost|Passover|Ramadan|Hanukkah|Chanukah|"
+    r"Yom Kippur|Rosh Hashanah|Diwali|Juneteenth|Cinco de Mayo|Kwanzaa|Eid(?: al-Fitr| al-Adha)?|Mardi Gras)"
+    + TAIL,
+    rf"New Year{APOSTROPHE}s?(?:{APOSTROPHE})?(?: (?:Eve|Day))?",
+    rf"(?:Valentine|Mother|Father|President|Veteran|St\.? (?:Patrick|Andrew|George|David)|Saint Patrick|All (?:Saint|Soul)|April Fool){APOSTROPHE}s{APOSTROPHE} (?:Day|Eve)",
+    (
+        r"(?:Boxing|Labou?r|Memorial|Independence|Columbus|Indigenous Peoples(?:['’])?|Remembrance|Armistice|May|Groundhog|Canada|Australia|"
+        r"Anzac|Bastille|Martin Luther King(?:,? Jr\.?)?|MLK|Victory|Ascension|Epiphany|Earth|Election|Inauguration|Shrove Tues|Whit Sun|Whit Mon) ?Day"
+    ),
+    (
+        r"(?:Good|Black) Friday|(?:Palm|Whit|Low) Sunday|(?:Ash|Holy) Wednesday|(?:Maundy|Holy) Thursday|Cyber Monday|Whit Monday|"
+        r"Bonfire Night|Guy Fawkes(?: Night| Day)?|(?:Fourth|4th) of July|Bank Holiday(?: Monday| weekend)?|"
+        r"(?:summer|winter) solstice|(?:vernal|spring|autumnal?) equinox"
+    ),
+    (
+        r"Weihnachten|(?:Erste[rn]?|Zweite[rn]?) Weihnachtstag|Weihnachtstag(?:e|en)?|Heiligabend|Heilige[rn]? Abend|Silvester|Neujahr(?:stag)?|"
+        r"Ostern|Ostersonntag|Ostermontag|Karfreitag|Gründonnerstag|Palmsonntag|Pfingsten|Pfingstsonntag|Pfingstmontag|Himmelfahrt(?:stag)?|"
+        r"Christi Himmelfahrt|Fronleichnam|Allerheiligen|Allerseelen|Nikolaus(?:tag)?|Tag der Deutschen Einheit|Tag der Arbeit|Rosenmontag|"
+        r"Aschermittwoch|Fasching|Muttertag|Reformationstag|Heilige Drei Könige|Dreikönig(?:stag)?"
+    ),
+)
+#: Christmas disease and Christmas factor are haemophilia B; a tree shows no day.
+HOLIDAY = re.compile(
+    rf"(?<![\w-])(?:{'|'.join(HOLIDAYS)})(?![\w-]| (?:disease|factor|tree|Island)\b)", re.IGNORECASE
+)
+WEEKDAY = re.compile(
+    rf"(?<![\w-])({'|'.join((*WEEKDAYS[0], *WEEKDAYS[1], 'Sonnabend'))})(?=s?(?!\w))"
+)
+SEASON = re.compile(
+    r"(?<![\w-])(?:(?<=[Ii]n )|(?<=[Tt]he )|(?<=last )|(?<=this )|(?<=next )|(?<=early )|(?<=late )|(?<=mid-)|(?<=since )|(?<=during )|(?<=im )|(?<=seit ))"
+    r"(winter|spring|summer|autumn|Winter|Spring|Summer|Autumn|Frühling|Frühjahr|Sommer|Herbst|(?:fall|Fall)(?= (?:of )?\d{4}))(?!\w)"
+)
+NUMBERED = re.compile(r"(?<![\w/.-])(0?[1-9]|1[0-2])/((?:19|20)\d\d)(?![\w/])")
+DAY = re.compile(r"(?<!\d)\d{1,3}(?!\d)")
+#: A year of four digits, which a date can be moved from.
+YEAR = re.compile(r"[12]\d{3}")
+THAT_DAY = {"de": "an jenem Tag"}
+
+
+@functools.lru_cache(maxsize=8)
+def months_form(words: tuple[str, ...], month_names: tuple[str, ...]) -> re.Pattern[str]:
+    """Return the form of a month without a day: in December, since Dec 2019, December 2019."""
+    names = "|".join(re.escape(n.capitalize()) for n in words)
+    long = "|".join(map(re.escape, month_names))
+    return re.compile(
+        rf"(?<![\w\d-])(?:({names})\.?,? (?:of )?((?:19|20)\d\d)(?!\d)"
+        rf"|(?:(?<=[Ii]n )|(?<=[Ss]ince )|(?<=until )|(?<=[Dd]uring )|(?<=[Ll]ast )|(?<=early )|(?<=late )|(?<=mid-)|(?<=by )|(?<=im )|(?<=seit ))({long})(?!\w| \d))"
+    )
+
+
+def calendar_spans(text: str, spans: Sequence[Span], pack: Pack, *, shifted: bool) -> list[Span]:
+    """Return the words of the calendar outside the spans of a text in which dates are changed.
+
+    Where dates keep their month, only holidays tell more than that.
+    """
+    if not any(s.kind == "date" for s in spans):
+        return []
+    months = months_form(tuple(sorted(pack.months)), tuple(pack.month_names))
+    forms = [HOLIDAY, *([months, NUMBERED, SEASON, WEEKDAY] if shifted else [])]
+    found: list[Span] = []
+    for form in forms:
+        for match in form.finditer(text):
+            start, end = match.span()
+            if not any(s.start < end and start < s.end for s in (*spans, *found)):
+                found.append(Span(start, end, "date"))
+    return found
+
+
+def move_word(word: str, days: int, pack: Pack) -> str:
+    """Return a word of the calendar moved by days; an empty text for a date with a day."""
+    for moved in moved_forms(word, days, pack):
+        if moved:
+            return moved
+    return ""
+
+
+def moved_forms(word: str, days: int, pack: Pack) -> Iterator[str]:
+    """Yield the word moved, by each form that it may have."""
+    yield holiday(word, pack)
+    yield move_in(word, WEEKDAYS, lambda at: (at + days) % 7)
+    yield move_in(word, SEASONS, lambda at: middle(2001, 1 + 3 * at, days).month % 12 // 3)
+    numbered = NUMBERED.fullmatch(word)
+    if numbered:
+        moved = middle(int(numbered[2]), int(numbered[1]), days)
+        yield f"{moved.month:0{len(numbered[1])}d}/{moved.year}"
+    parts = word.replace(",", " ").replace(".", " ").split()
+    month = pack.months.get(parts[0].lower(), 0) if parts else 0
+    year = parts[-1] if len(parts) > 1 else ""
+    if year and not YEAR.fullmatch(year):
+        return
+    if month and (len(parts) == 1 or (len(parts) < 4 and not DAY.search(" ".join(parts[1:])))):
+        moved = middle(int(year or 2001), month, days)
+        yield f"{pack.month_names[moved.month - 1]} {moved.year if year else ''}".strip()
+
+
+def holiday(word: str, pack: Pack) -> str:
+    """Return what stands in the place of a holiday; an empty text for another word."""
+    return THAT_DAY.get(pack.language, "that day") if HOLIDAY.fullmatch(word) else ""
+
+
+def move_in(word: str, lists: Sequence[Sequence[str]], move: Callable[[int], int]) -> str:
+    """Return the word of the same list at the moved place, capitalised as it was; empty for a word of no list."""
+    plain = SYNONYMS.get(word.lower(), word)
+    for listed in lists:
+        places = {w.lower(): i for i, w in enumerate(listed)}
+        if plain.lower() in places:
+            new = listed[move(places[plain.lower()])]
+            return new.capitalize() if word[:1].isupper() else new
+    return ""
+
+
+def middle(year: int, month: int, days: int) -> dt.date:
+    """Return the middle of a month moved by days."""
+    return dt.date(year, month, 15) + dt.timedelta(days=days)

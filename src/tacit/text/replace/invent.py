@@ -1,13 +1,156 @@
-"""Invented words: pronounceable, of no list, the same for the same key and original."""
+"""Invented words, pronounceable, of no list, the same for the same key and original; and the names and places made of them."""
 
 from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from tacit.text.reading.lexicon import Knowledge
-from tacit.text.reading.words import listed
+from tacit.data.corpus import Span
+from tacit.text.board import NAMES
+from tacit.text.memory import name_parts, related_forms
+from tacit.text.reading import marks as m
+from tacit.text.reading.lexicon import Knowledge, Lexicon
+from tacit.text.reading.words import TOKEN, cues, listed, tokenise
+
+
+class People:
+    """The parts of names in one document and what they become."""
+
+    def __init__(
+        self, text: str, spans: Iterable[Span], lexicon: Lexicon, inventor: Inventor
+    ) -> None:
+        self.lexicon = lexicon
+        self.inventor = inventor
+        self.uses: dict[str, str] = {}
+        self.done: dict[str, str] = {}
+        for span in sorted(spans, key=lambda s: s.start - s.end):
+            if span.kind in NAMES:
+                name = text[span.start : span.end]
+                self.learn(name_parts(name), ", " in name)
+
+    def learn(self, parts: tuple[str, ...], turned: bool) -> None:
+        """Decide for new parts of a name whether they are first or last names; the longest names come first."""
+        ordered = (*parts[1:], parts[0]) if turned and len(parts) > 1 else parts
+        for place, part in enumerate(ordered):
+            if part in self.uses:
+                continue
+            word = self.lexicon(part)
+            last = word.last > word.first + 1 or not word.first
+            if len(ordered) > 1:
+                last = place == len(ordered) - 1
+            self.uses[part] = "last" if last else word.sex or "u"
+
+    def replace(self, text: str) -> str:
+        """Return the invented name for a name as it is written."""
+        known = self.done.get(text)
+        if known is None:
+            known = self.done[text] = self.replace_words(text)
+        return known
+
+    def replace_words(self, text: str) -> str:
+        """Return a name word by word."""
+        return TOKEN.sub(lambda found: self.replace_word(found[0]), text)
+
+    def replace_word(self, word: str) -> str:
+        """Return what one word of a name becomes."""
+        if not word[0].isalpha():
+            return self.inventor.digits(word, "name") if word.isdecimal() else word
+        low = word.lower()
+        if len(low) == 1:
+            if low == "s":
+                return word
+            letter = "abcdefghjklmnprstvw"[self.inventor.digest("initial", low)[0] % 19]
+            return like_case(letter, word) if word.islower() else letter.upper()
+        use = self.uses.get(low, "u")
+        for full in related_forms(self.lexicon.knowledge, low):
+            if self.uses.get(full, "last") != "last" and len(full) > len(low):
+                whole = self.inventor.word(full, self.uses[full])
+                return like_case(shorten(whole, low), word)
+        return like_case(self.inventor.word(low, use), word)
+
+
+def shorten(word: str, original: str) -> str:
+    """Return the start of an invented name as its short form, never the original itself."""
+    size = 4 if word[:3].endswith(("th", "sh")) else 3
+    short = word[:size]
+    return short if short != original else word[: size + 1]
+
+
+CUES = cues("places")
+PROPER = cues("proper")
+
+
+ZIP = re.compile(r"(?<!\d)(\d{3})\d{2}(?:-\d{4})?(?!\d)")
+UK = re.compile(
+    r"(?<![A-Za-z0-9])([A-Z]{1,2})\d[A-Z\d]?[ ]{0,2}\d[A-Z]{2}(?![A-Za-z0-9])", re.IGNORECASE
+)
+KEPT = m.STREET | m.UNIT | m.BOX | m.SAINT
+THINGS = m.HOSPITAL | m.COMPANY | m.CLUB | m.SAINT
+
+
+def replace_address(text: str, lexicon: Lexicon, inventor: Inventor) -> str:
+    """Return an invented address: ZIP to three digits and 00, postcode to its area, state kept."""
+    made, at = [], 0
+    marks = sorted([*ZIP.finditer(text), *UK.finditer(text)], key=lambda f: f.start())
+    german = lexicon.knowledge.pack.language == "de"
+    for found in marks:
+        if found.start() < at:
+            continue
+        leading = found.re is ZIP and found.start() == 0 and not german
+        if leading and found.end() < len(text) - 3:
+            continue
+        made.append(replace_words(text[at : found.start()], lexicon, inventor, KEPT | m.STATE))
+        if found.re is UK:
+            made.append(found[1].upper())
+        else:
+            made.append("00000" if found[1] in CUES.restricted and not german else f"{found[1]}00")
+        at = found.end()
+    made.append(replace_words(text[at:], lexicon, inventor, KEPT | m.STATE))
+    return "".join(made)
+
+
+def replace_thing(text: str, lexicon: Lexicon, inventor: Inventor) -> str:
+    """Return an invented hospital, firm or club: St. John's Hospital becomes St. Alder's Hospital."""
+    return replace_words(text, lexicon, inventor, THINGS)
+
+
+def replace_words(text: str, lexicon: Lexicon, inventor: Inventor, kept: int) -> str:
+    """Return a text whose words are invented, but for words that carry a kept mark and small words."""
+    tokens = tokenise(text)
+    made, at = [], 0
+    changed = False
+    last = len(tokens.words) - 1
+    tokens_at = zip(tokens.words, tokens.starts, tokens.ends, strict=True)
+    for place, (word, start, end) in enumerate(tokens_at):
+        made.append(text[at:start])
+        at = end
+        low = word.lower()
+        if word.isdecimal():
+            made.append(inventor.digits(word, "house"))
+            changed = True
+        elif not word[0].isalpha() or is_kept(word, lexicon, kept, place, last, changed):
+            made.append(word)
+        else:
+            made.append(like_case(inventor.word(low, "last"), word))
+            changed = True
+    made.append(text[at:])
+    return "".join(made)
+
+
+def is_kept(word: str, lexicon: Lexicon, kept: int, place: int, last: int, changed: bool) -> bool:
+    """Return True for a small or generic word: a compass point, the street's or firm's word at the end, a state, Saint at the start."""
+    marks, low = lexicon(word).marks, word.lower()
+    if low in PROPER.small or low == "s" or (len(low) <= 4 and low in CUES.compass):
+        return True
+    if marks & m.SAINT & kept and place == 0 and last > 0:
+        return True
+    if marks & m.STATE & kept:
+        return word.isupper() or place > 0
+    return bool(marks & kept & ~m.SAINT) and (
+        changed or (place == 0 and bool(marks & (m.UNIT | m.BOX | m.CLUB | m.HOSPITAL)))
+    )
+
 
 ONSETS = listed(
     "b bl br c ch cl cr d dr f fl fr g gl gr h j k kl l m n p pl pr r s sh sl st t th tr v w z"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tacit.text.detect.names.header_field import initials
+from tacit.text.detect.names.cued import initials
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, could_be_name, is_initial, take_name, word_end
 from tacit.text.reading import marks as m

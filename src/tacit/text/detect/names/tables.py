@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tacit.text.detect.names.header_field import is_ordinary, turned_end
+from tacit.text.detect.names.cued import is_ordinary, turned_end
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, take_name
 from tacit.text.reading import marks as m
