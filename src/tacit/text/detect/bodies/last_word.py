@@ -108,7 +108,11 @@ def find_companies(page: Page, i: int) -> Iterator[Candidate]:
     if info.low == "limited" and not page.capital(i):
         return
     if info.low == "co" and page.low(i + 1) in ("-", "/"):
-        yield from cooperative(page, i)
+        # The Co-op, with the words of its name.
+        named = info.shape == "C" and page.joined(i) and page.low(i + 2) in ("op", "operative")
+        start = back_proper(page, i, 3)
+        if named and (start < i or page.low(i - 1) in ("the", "at", "from")):
+            yield cut(page, start, i + 3, "employer", 0.82, "company")
         return
     if info.low in ("co", "inc") and is_abbreviation(page, i):
         return
@@ -124,15 +128,6 @@ def find_companies(page: Page, i: int) -> Iterator[Candidate]:
         return
     evidence = 0.9 if strong else 0.85 if near else 0.72
     yield cut(page, start, i + 1, "employer", evidence, "company")
-
-
-def cooperative(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the Co-op, with the words of its name."""
-    named = page.low(i + 2) in ("op", "operative") and page.joined(i)
-    if page.infos[i].shape != "C" or not named:
-        return
-    if page.low(i - 1) in ("the", "at", "from") or back_proper(page, i, 3) < i:
-        yield cut(page, back_proper(page, i, 3), i + 3, "employer", 0.82, "company")
 
 
 def is_abbreviation(page: Page, i: int) -> bool:
@@ -203,8 +198,12 @@ def find_organisations(page: Page, i: int) -> Iterator[Candidate]:
             return
     if page.low(i - 1) == "-" and page.joined(i - 1):
         return
-    if info.low in ORGANISATION.levels and page.together(i, i + 1) and is_noun(page, i + 1):
-        return
+    if info.low in ORGANISATION.levels and page.together(i, i + 1):
+        # It describes the word after it, unless that is a small one.
+        noun = page.infos[i + 1]
+        small = noun.shape == "l" and noun.marks & (m.STOP | m.PREPOSITION | m.ACTS)
+        if noun.shape in "lCUM" and not small:
+            return
     start = back_proper(page, i, 5)
     degree = page.marks(i + 2) & m.SUFFIX and page.infos[min(i + 2, page.size - 1)].shape == "U"
     dotted = page.low(i + 3) == "." and page.low(i + 2) in ("m", "r", "ph")
@@ -249,27 +248,14 @@ def find_boards(page: Page, i: int) -> Iterator[Candidate]:
     other = page.near(i, i + 2)
     if page.low(i + 1) != "of" or other is None or other.shape not in "CMU":
         return
-    info, start = page.infos[i + 2], begin_board(page, i)
+    info = page.infos[i + 2]
     if info.medical or info.marks & (m.MEDICAL | m.STOP) or info.low in ("health", "nursing"):
         return
-    end = forward_proper(page, i + 2, 3)
+    start, end = back_proper(page, i, 3), forward_proper(page, i + 2, 3)
     if page.lines[i] in page.caps_lines:
+        # The state that has it stands before it: STATE OF ORAN BOARD OF PAROLE.
         end = i + 3
-    if end > i + 2:
-        yield cut(page, start, end, "organisation", 0.84, "organisation")
-
-
-def begin_board(page: Page, i: int) -> int:
-    """Return where the words before a board begin, the state that has it among them: State of Oran Board of Parole."""
-    start = back_proper(page, i, 3)
-    if page.lines[i] in page.caps_lines:
         while page.together(start - 1, i) and page.infos[start - 1].shape == "U":
             start -= 1
-    return start
-
-
-def is_noun(page: Page, j: int) -> bool:
-    """Return True for a word that may be what the word before it describes."""
-    info = page.infos[j]
-    small = info.shape == "l" and info.marks & (m.STOP | m.PREPOSITION | m.ACTS)
-    return info.shape in "lCUM" and not small
+    if end > i + 2:
+        yield cut(page, start, end, "organisation", 0.84, "organisation")

@@ -70,21 +70,25 @@ def find_named_bodies(page: Page, i: int) -> Iterator[Candidate]:
     tells = told(page, start, i) if start < i else 0
     if not tells:
         return
-    led = page.together(start - 1, i) and (page.low(start - 1) in CUES.to or is_field(page, start))
+    # A field or a word of care shortly before it leads to it.
+    field = page.low(start - 1) in (":", "is", "-", "=", "–")
+    field = field and any(page.low(k) in CUES.fields for k in range(max(0, start - 4), start - 1))
+    led = page.together(start - 1, i) and (page.low(start - 1) in CUES.to or field)
     worded = (page.infos[k].shape in "CMUl" and page.low(k) != "s" for k in range(start, i))
     words_before = sum(worded)
     evidence = weigh_body(page, start, i, tells, led, words_before)
     if evidence < 0.3:
         return
     kind = next(kind for mark, kind in KINDS if info.marks & mark)
-    start, end = with_ordinal(page, start), with_number(page, i + 1)
+    k = start - 1
+    if k > 0 and page.low(k) in ("st", "nd", "rd", "th") and page.joined(k - 1):
+        # The number of a regiment: 2nd Loamshire Fusiliers.
+        start = k - 1
+    end, j = i + 1, page.skip_dot(i + 2)
+    if page.low(end) == "no" and page.infos[end].shape == "C" and page.marks(j) & m.DIGIT:
+        # The number of a branch: Feedlot No. 2.
+        end = j + 1 if len(page.words[j]) < 4 else end
     yield cut(page, start, end, kind, evidence, "named body")
-
-
-def is_field(page: Page, start: int) -> bool:
-    """Return True when a field or a word of care stands shortly before token start."""
-    named = any(page.low(k) in CUES.fields for k in range(max(0, start - 4), start - 1))
-    return named and page.low(start - 1) in (":", "is", "-", "=", "–")
 
 
 def begin_body(page: Page, i: int) -> int:
@@ -115,23 +119,6 @@ def weigh_body(page: Page, start: int, i: int, tells: int, led: bool, words_befo
     return 0.55 if weak else 0.68
 
 
-def with_number(page: Page, end: int) -> int:
-    """Return the end of a name with the number of a branch: Feedlot No. 2."""
-    if page.low(end) == "no" and page.infos[end].shape == "C":
-        j = page.skip_dot(end + 1)
-        if j < page.size and page.infos[j].shape == "d" and len(page.words[j]) < 4:
-            return j + 1
-    return end
-
-
-def with_ordinal(page: Page, start: int) -> int:
-    """Return the start of a name with the number of a regiment: 2nd Loamshire Fusiliers, 4 Squadron."""
-    k = start - 1
-    if k > 0 and page.low(k) in ("st", "nd", "rd", "th") and page.joined(k - 1):
-        return k - 1
-    return start
-
-
 @detector("unit of an army", m.mark("ordinal"), languages=("en",))
 def find_army_units(page: Page, i: int) -> Iterator[Candidate]:
     """Find a battalion or regiment by its number: 3rd Bn 88th Engineers."""
@@ -160,18 +147,16 @@ def find_prefixed_bodies(page: Page, i: int) -> Iterator[Candidate]:
         return
     if is_plain(page, j):
         end = j
-        while end < min(page.size, j + 2) and page.together(j, end) and is_plain_name(page, end):
+        while page.together(j, end) and end < j + 2:
+            # A word that may be a name where capitals tell nothing.
+            word = page.infos[end]
+            if word.shape not in "lU" or word.medical or word.common >= 11 or stops(page, end):
+                break
             end += 1
     else:
         end = forward_proper(page, j, 3)
     if end > j and not page.marks(j) & m.STOP:
         yield cut(page, i, end, "organisation", 0.9, "prefix of a body")
-
-
-def is_plain_name(page: Page, k: int) -> bool:
-    """Return True for a word that may be a name where capitals tell nothing."""
-    info = page.infos[k]
-    return info.shape in "lU" and not info.medical and info.common < 11 and not stops(page, k)
 
 
 @detector("affiliation", JOINS, languages=("en",))
@@ -217,7 +202,15 @@ def find_saints(page: Page, i: int) -> Iterator[Candidate]:
     plain = is_plain(page, i)
     low = page.low(i)
     if low == "our":
-        yield from our_lady(page, i)
+        # Our Lady of Lourdes, Our Lady's, Our Saviour's.
+        if page.low(i + 1) not in ("lady", "saviour", "savior", "redeemer", "lord"):
+            return
+        if page.low(i + 2) == "of" and page.together(i, i + 3):
+            end = i + 4 if plain else forward_proper(page, i + 3, 4)
+            if end > i + 3:
+                yield cut(page, i, end, "organisation", 0.9, "saint")
+        elif page.low(i + 2) in ("'", "’") and page.capital(i + 1):
+            yield cut(page, i, i + 4, "organisation", 0.85, "saint")
     elif page.marks(i) & HOLY:
         j = i + 1
         if page.low(j) in CUES.second and page.together(i, j) and (page.capital(j) or plain):
@@ -230,30 +223,11 @@ def find_saints(page: Page, i: int) -> Iterator[Candidate]:
             return
         if page.low(k) not in ("'", "’") or page.low(k + 1) != "s" or not page.joined(k):
             return
-        after = page.word_at(k + 2)
+        after = page.near(i, k + 2)
         barred = m.STOP | m.PREPOSITION | m.CLUB | m.ACTS | m.HOSPITAL
-        if (
-            after is not None
-            and page.together(i, k + 2)
-            and after.shape == "l"
-            and not after.marks & barred
-        ):
+        if after is not None and after.shape == "l" and not after.marks & barred:
             return
         yield cut(page, i, k + 2, "organisation", 0.65 if plain else 0.85, "saint")
-
-
-def our_lady(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield Our Lady of Lourdes, Our Lady's, Our Saviour's."""
-    if page.low(i + 1) not in ("lady", "saviour", "savior", "redeemer", "lord"):
-        return
-    if page.low(i + 2) == "of" and page.together(i, i + 3):
-        end = forward_proper(page, i + 3, 4)
-        if is_plain(page, i):
-            end = i + 4
-        if end > i + 3:
-            yield cut(page, i, end, "organisation", 0.9, "saint")
-    elif page.low(i + 2) in ("'", "’") and page.capital(i + 1):
-        yield cut(page, i, i + 4, "organisation", 0.85, "saint")
 
 
 @detector("named ward", m.mark("named ward"), languages=("en",))
@@ -271,14 +245,13 @@ def find_named_wards(page: Page, i: int) -> Iterator[Candidate]:
     info = page.near(i, j)
     if info is None or info.shape not in "CM" or page.starts[j] - page.ends[i] > 8:
         return
-    info = page.infos[j]
     if info.low in NO_NAMES or info.medical or info.marks & (m.STOP | m.TITLE | m.HEADER | m.ROLE):
         return
     if j == i + 1 and page.low(j) in ("round", "manager", "clerk", "sister", "staff", "nurse"):
         return
     end = forward_proper(page, j, 2)
     if end > j and end - j < REACH:
-        if end < page.size and page.infos[end].shape == "d" and page.together(i, end):
+        if page.marks(end) & m.DIGIT and page.together(i, end):
             end += 1
         yield cut(page, j, end, "hospital", 0.84 if j > i + 1 else 0.65, "named ward")
 

@@ -23,11 +23,10 @@ def find_header_fields(page: Page, i: int) -> Iterator[Candidate]:
     if not colon:
         yield from bare_field(page, i)
         return
-    while page.together(i, j) and page.marks(j) & m.TITLE:
-        j = page.skip_dot(j + 1)
-    if j >= page.size or page.lines[j] > page.lines[i] + 1 or not page.together(i, j):
+    j = skip_marked(page, i, j)
+    info = page.near(i, j)
+    if info is None:
         return
-    info = page.infos[j]
     if page.low(i) == "re" and info.shape == "U" and len(info.low) < 4 and not page.plain_case(j):
         return  # Re: SAE, what it is about
     yield from names_in_field(page, j)
@@ -155,12 +154,8 @@ def bare_field(page: Page, i: int) -> Iterator[Candidate]:
     if page.low(i + 1) == "?" and page.low(i) in ("surname", "forename"):
         # A question mark that stands for doubt: surname ?Fell.
         info = page.word_at(i + 2)
-        if (
-            info is not None
-            and info.shape in "CM"
-            and page.joined(i + 1)
-            and not info.marks & m.STOP
-        ):
+        named = info is not None and info.shape in "CM" and not info.marks & m.STOP
+        if named and page.joined(i + 1):
             yield cut(page, i + 2, i + 3, "name", 0.85, "header field", person=True)
         return
     first = page.infos[i + 1]
@@ -210,7 +205,11 @@ def find_titled_names(page: Page, i: int) -> Iterator[Candidate]:
         return
     if page.low(j) in ("/", "&", "and"):
         j = page.skip_dot(j + 2 if page.marks(j + 1) & m.TITLE else j + 1)
-    while page.marks(j) & m.TITLE and is_second_title(page, i, j):
+    while page.marks(j) & m.TITLE and page.together(i, page.skip_dot(j + 1)):
+        # A second title is no name itself, and has a name after it.
+        named = page.infos[j + 1].shape != "l" or page.plain_case(j) or page.low(j + 1) == "."
+        if page.infos[j].index >= 9 or not named:
+            break
         j = page.skip_dot(j + 1)
     info = page.near(i, j)
     if info is None or (info.marks & m.MONTH and page.low(j + 1).isdecimal()):
@@ -228,13 +227,6 @@ def find_titled_names(page: Page, i: int) -> Iterator[Candidate]:
     end = take_name(page, j, cued=True, most=3, strong=not weak)
     if end > j and not (j in page.known and page.marks(end) & m.HEAD):
         yield cut(page, j, end, "name", 0.85 if weak else 0.95, "titled name", person=True)
-
-
-def is_second_title(page: Page, i: int, j: int) -> bool:
-    """Return True for a title at token j that is no name itself and has a name after it."""
-    if not page.together(i, page.skip_dot(j + 1)) or page.infos[j].index >= 9:
-        return False
-    return page.low(j + 1) == "." or page.infos[j + 1].shape != "l" or page.plain_case(j)
 
 
 def is_lone_initial(page: Page, j: int) -> bool:

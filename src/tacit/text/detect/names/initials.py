@@ -91,8 +91,11 @@ def is_surname_after(page: Page, j: int, info: Word) -> bool:
     """Return True for a name at token j, right after initials."""
     if info.shape not in "CUMl" or len(info.low) < 3 or (info.shape == "l" and not page.lower):
         return False
-    plain = not info.marks & (m.HEAD | m.DOSE | m.MEDICAL)
-    return plain and page.gap(j - 1) < 2 and ends_name(page, j)
+    if info.marks & (m.HEAD | m.DOSE | m.MEDICAL) or page.gap(j - 1) > 1:
+        return False
+    # Its line ends, or a number, a degree or a comma follows.
+    after = page.near(j, word_end(page, j))
+    return after is None or after.shape == "d" or after.low == "," or bool(after.marks & m.SUFFIX)
 
 
 def is_joined_signature(page: Page, i: int) -> bool:
@@ -127,17 +130,13 @@ def find_surname_and_initial(page: Page, j: int) -> Iterator[Candidate]:
     if end < page.size and page.infos[end].shape == "I" and page.together(j, end):
         end = page.skip_dot(end + 1)
     runs_on = page.together(j, end) and page.infos[end].shape in "lCUMd" and page.gap(end - 1) < 2
-    if runs_on and not follows_bed(page, i):
-        return
+    if runs_on:
+        # After the number of a bed with which the line begins: BED 4 BROWN, J.
+        bed = i > 1 and page.together(i - 2, i) and page.infos[i - 1].shape == "d"
+        if not bed or page.low(i - 2) not in CUES.beds or not page.opens_line(i - 2):
+            return
     listed = info.last >= 8 and info.index >= 0
     yield cut(page, i, end, "name", 0.85 if listed or not info.common else 0.5, "last, first")
-
-
-def follows_bed(page: Page, i: int) -> bool:
-    """Return True for a word after the number of a bed with which the line begins: BED 4 BROWN, J."""
-    if i < 2 or not page.together(i - 2, i) or page.infos[i - 1].shape != "d":
-        return False
-    return page.low(i - 2) in CUES.beds and page.opens_line(i - 2)
 
 
 @detector("initials with full stops", m.SHORT)
@@ -152,18 +151,12 @@ def find_dotted_initials(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, i, end, "name", 0.82 if acts else 0.5, "initials")
 
 
-def ends_name(page: Page, j: int) -> bool:
-    """Return True when after the name at j its line ends, or a number, a degree or a comma follows."""
-    after = page.near(j, word_end(page, j))
-    return after is None or after.shape == "d" or after.low == "," or bool(after.marks & m.SUFFIX)
-
-
 @detector("initials after a slash", m.SLASH)
 def find_initials_after(page: Page, i: int) -> Iterator[Candidate]:
     """Find initials with full stops after a slash: moss/j.c."""
-    if page.low(i) == "/":
+    if page.low(i) == "/" and page.joined(i):
         end, dotted = take_initials(page, i + 1)
-        if dotted and page.together(i, i + 1) and page.joined(i):
+        if dotted and page.together(i, i + 1):
             yield written(page, i + 1, end, 0.85)
 
 
@@ -257,12 +250,9 @@ def take_initials(page: Page, i: int, *, anything: bool = False) -> tuple[int, b
     Where nothing else can stand, they may be letters that mean something in medicine (``anything``).
     """
     j = i
-    while (
-        j + 1 < page.size
-        and j - i < 8
-        and is_dotted_letter(page, j)
-        and (j == i or not page.apart(j))
-    ):
+    while j - i < 8 and page.is_letter(j) and page.low(j + 1) == "." and page.joined(j):
+        if j > i and page.apart(j):
+            break
         j += 2
     runs_on = j < page.size and page.joined(j - 1) and page.infos[j].shape in "lCUM"
     if 4 <= j - i <= 8 and not runs_on:
@@ -274,12 +264,6 @@ def take_initials(page: Page, i: int, *, anything: bool = False) -> tuple[int, b
         return i, False
     joined = i + 1 < page.size and page.joined(i) and page.low(i + 1) not in ("/", ":", ".")
     return (i, False) if joined else (i + 1, False)
-
-
-def is_dotted_letter(page: Page, j: int) -> bool:
-    """Return True for one letter with a full stop."""
-    info = page.infos[j]
-    return len(info.low) == 1 and info.shape in "Il" and page.low(j + 1) == "." and page.joined(j)
 
 
 @detector("initials of a doer", m.UPPER)

@@ -73,9 +73,7 @@ def leads_name(page: Page, i: int) -> bool:
 
 
 #: Marks of words that are no surname, be it an odd one.
-NO_ODD_NAME = m.any_of(
-    "stop weekday title hospital company club street header number born",
-)
+NO_ODD_NAME = m.any_of("stop weekday title hospital company club street header number born")
 NO_SURNAME = m.STOP | m.MONTH | m.WEEKDAY | m.HEADER | m.HOSPITAL | m.CLUB | m.HEAD
 #: What stands before a first name that ends a text as its signature.
 SIGNED_AFTER = frozenset((".", "!", "?", ")", "thanks", "ta", "cheers", "x", "xx", "-", "–", "—"))
@@ -140,18 +138,15 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
         j = i + 1
         while j < page.size and j - i < 8 and len(page.low(j)) == 1 and page.infos[j].shape in "lI":
             j = page.skip_dot(j + 1)
-        sure = info.first >= 13 and (not info.common or is_cued(page, i))
+        # After by, told, per it is surer.
+        led = page.marks(i - 1) & (m.MEETS | m.SIGNS | m.HEADER)
+        sure = info.first >= 13 and (not info.common or led > 0)
         surname = page.near(i, j)
         if surname is None or surname.shape not in "lU" or not next_to(page, j):
             return
         if plain_surname(page, j, sure):
             whole = 0.85 if info.index >= 6 else 0.7
             yield cut(page, i, word_end(page, j), "name", whole, "first and last name")
-
-
-def is_cued(page: Page, i: int) -> bool:
-    """Return True after by, told, per."""
-    return i > 0 and bool(page.infos[i - 1].marks & (m.MEETS | m.SIGNS | m.HEADER))
 
 
 def odd_surname(page: Page, i: int, j: int) -> bool:
@@ -183,16 +178,14 @@ def next_to(page: Page, j: int) -> bool:
 @detector("last, first", m.NAMED)
 def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a surname, a comma, a first name: Townsend, Virginia A."""
-    if i + 2 >= page.size or page.words[i + 1] != ",":
-        return
-    if not page.together(i, i + 2):
+    if page.low(i + 1) != "," or not page.together(i, i + 2):
         return
     info, other = page.infos[i], page.infos[i + 2]
     if info.last < 8 and not info.first:
         return
-    opens = opens_field(page, i)
+    start = surname_start(page, i)
+    opens = page.opens_line(start) or page.low(start - 1) in OPENS or page.apart(start)
     if opens and is_reversed_pair(page, i):
-        start = surname_start(page, i)
         end = max(i + 3, take_name(page, i + 2, cued=True, most=2))
         yield cut(page, start, end, "name", 0.85, "last, first")
         return
@@ -233,7 +226,7 @@ def surname_start(page: Page, i: int) -> int:
 @detector("particle, first", m.PARTICLE)
 def find_reversed_particles(page: Page, i: int) -> Iterator[Candidate]:
     """Find particles, any surname, a comma and a first name at the start of a line or column: van Heerden, Petronella."""
-    opens = i == 0 or page.lines[i - 1] != page.lines[i] or page.starts[i] - page.ends[i - 1] > 1
+    opens = page.opens_line(i) or page.apart(i)
     if not opens or page.low(i) in CUES.no_particles:
         return
     j = i + 1
@@ -248,14 +241,6 @@ def find_reversed_particles(page: Page, i: int) -> Iterator[Candidate]:
     if after.first >= 7 and after.index >= 3 and after.shape in "CMU":
         end = max(comma + 2, take_name(page, comma + 1, cued=True, most=2))
         yield cut(page, i, end, "name", 0.87, "last, first", person=True)
-
-
-def opens_field(page: Page, i: int) -> bool:
-    """Return True for a surname with which a line, a field, a sentence or a column begins."""
-    start = surname_start(page, i)
-    if start == 0 or page.lines[start - 1] != page.lines[start]:
-        return True
-    return page.low(start - 1) in OPENS or page.starts[start] - page.ends[start - 1] > 1
 
 
 def is_reversed_pair(page: Page, i: int) -> bool:
@@ -280,17 +265,6 @@ def is_reversed_pair(page: Page, i: int) -> bool:
         return True
     after = page.infos[end]
     return after.shape == "d" or after.low in "(,;–-|/" or bool(after.marks & m.SUFFIX)
-
-
-def sexed_name(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield any surname in capitals, a comma and a first name before a sex or an age: KOWALSKA, DAWN F 34."""
-    if not page.together(i, i + 3) or len(page.low(i)) < 3:
-        return
-    info, other = page.infos[i], page.infos[i + 2]
-    if other.first < 7 or other.shape not in "UC" or info.marks & BARRED or info.medical:
-        return
-    if info.common < 12 and is_sexed(page, i + 3):
-        yield cut(page, i, i + 3, "name", 0.82, "last, first")
 
 
 def is_sexed(page: Page, j: int) -> bool:
@@ -366,10 +340,15 @@ def is_told(page: Page, i: int) -> bool:
 @detector("SURNAME First", m.UPPER)
 def find_upper_surnames(page: Page, i: int) -> Iterator[Candidate]:
     """Find a surname in capitals before a first name: TOWNSEND Virginia; TOWNSEND, VIRGINIA F 62."""
-    if page.low(i + 1) == ",":
-        yield from sexed_name(page, i)
-        return
     info = page.infos[i]
+    if page.low(i + 1) == ",":
+        # Any surname in capitals and a first name before a sex or an age: KOWALSKA, DAWN F 34.
+        other = page.near(i, i + 2)
+        barred = info.marks & BARRED or info.medical or info.common >= 12 or len(info.low) < 3
+        named = other is not None and other.first >= 7 and other.shape in "UC"
+        if named and not barred and page.together(i, i + 3) and is_sexed(page, i + 3):
+            yield cut(page, i, i + 3, "name", 0.82, "last, first")
+        return
     if info.shape != "U" or len(info.low) < 3 or not page.together(i, i + 1) or page.plain_case(i):
         return
     j = word_end(page, i)
@@ -378,9 +357,7 @@ def find_upper_surnames(page: Page, i: int) -> Iterator[Candidate]:
     other = page.infos[j]
     if other.shape != "C" or other.first < 7 or other.common:
         return
-    if info.medical or info.marks & m.HEADER:
-        return
-    if info.marks & BARRED and info.index < 3:
+    if info.medical or info.marks & m.HEADER or (info.marks & BARRED and info.index < 3):
         return
     sure = 0.85 if info.last >= 8 or not info.common else 0.6
     yield cut(page, i, word_end(page, j), "name", sure, "SURNAME First")

@@ -32,7 +32,7 @@ def find_runs(page: Page, i: int) -> Iterator[Candidate]:
     info = page.infos[i]
     if info.marks & NOT_PART or info.shape not in "CM" or i in page.known or page.plain_case(i):
         return
-    if continues(page, i):
+    if page.together(i - 1, i) and page.gap(i - 1) == 1 and is_run_part(page, i - 1):
         return
     end, words = reach(page, i)
     if words < 2 or not stands_in_prose(page, i, end):
@@ -40,21 +40,15 @@ def find_runs(page: Page, i: int) -> Iterator[Candidate]:
     inner = [page.infos[k] for k in range(i, end) if page.infos[k].shape in "CMU"]
     if page.starts_sentence(i) and inner[0].common >= 9:
         return
-    strange = any(w.common < 8 for w in inner)
-    kind = "organisation" if not all(w.first or w.last for w in inner) else "name"
-    if kind == "organisation":
-        yield cut(page, i, end, kind, STRANGE_RUN if strange else ORDINARY_RUN, "proper run")
+    if not all(w.first or w.last for w in inner):
+        evidence = STRANGE_RUN if any(w.common < 8 for w in inner) else ORDINARY_RUN
+        yield cut(page, i, end, "organisation", evidence, "proper run")
 
 
 def is_run_part(page: Page, i: int, barred: int = NOT_PART) -> bool:
     """Return True for a capitalised word that can be part of the name of a thing."""
     info = page.infos[i]
     return info.shape in "CM" and not info.marks & barred and i not in page.known
-
-
-def continues(page: Page, i: int) -> bool:
-    """Return True when the word before belongs to the same name."""
-    return page.together(i - 1, i) and page.gap(i - 1) == 1 and is_run_part(page, i - 1)
 
 
 def reach(page: Page, i: int) -> tuple[int, int]:
@@ -91,9 +85,7 @@ SIGNS = frozenset("-–‐‑")
 @detector("spelt name", m.SHORT | m.LETTER)
 def find_spelt_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find single letters with hyphens between them, as callers spell their names."""
-    if i + 1 >= page.size or page.words[i + 1] not in SIGNS or len(page.words[i]) != 1:
-        return
-    if not page.joined(i):
+    if page.low(i + 1) not in SIGNS or len(page.words[i]) != 1 or not page.joined(i):
         return
     if i and page.joined(i - 1) and page.low(i - 1) in SIGNS:
         return
@@ -125,18 +117,16 @@ LONGEST = 7
 @detector("misread name", m.FEW)
 def find_misread(page: Page, i: int) -> Iterator[Candidate]:
     """Find a capitalised word with a digit for a letter that is a name with the letter, or stands where a name does."""
-    if (
-        not i
-        or page.ends[i - 1] != page.starts[i]
-        or not page.joined(i)
-        or not is_read_part(page, i)
-    ):
+    if not i or not (page.joined(i - 1) and page.joined(i) and is_read(page, i)):
         return
-    start, end = word_bounds(page, i)
+    # The letters and digits that are joined to the digit.
+    start, end = i, i + 1
+    while start and i - start < LONGEST and page.joined(start - 1) and is_read(page, start - 1):
+        start -= 1
+    while end < page.size and end - i < LONGEST and page.joined(end - 1) and is_read(page, end):
+        end += 1
     first = next(k for k in range(start, end) if page.infos[k].shape == "d")
-    if end - start < 2 or first != i:
-        return
-    if page.infos[start].shape not in "CUIM":
+    if end - start < 2 or first != i or page.infos[start].shape not in "CUIM":
         return
     text = page.text[page.starts[start] : page.ends[end - 1]]
     if sum(c.isalpha() for c in text) < 4 or any(c.isupper() for c in text[1:]):
@@ -148,21 +138,7 @@ def find_misread(page: Page, i: int) -> Iterator[Candidate]:
     yield cut(page, start, end, "name", evidence, "misread name", person=evidence > 0.8)
 
 
-def word_bounds(page: Page, i: int) -> tuple[int, int]:
-    """Return the letters and digits that are joined to the digit at i."""
-    start, end = i, i + 1
-    while (
-        start and i - start < LONGEST and page.joined(start - 1) and is_read_part(page, start - 1)
-    ):
-        start -= 1
-    while (
-        end < page.size and end - i < LONGEST and page.joined(end - 1) and is_read_part(page, end)
-    ):
-        end += 1
-    return start, end
-
-
-def is_read_part(page: Page, i: int) -> bool:
+def is_read(page: Page, i: int) -> bool:
     """Return True for letters and for a digit that may be one."""
     info = page.infos[i]
     if info.shape == "d":

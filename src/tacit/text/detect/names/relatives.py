@@ -44,7 +44,10 @@ def find_called(page: Page, i: int) -> Iterator[Candidate]:
     if closed > j:
         yield cut(page, j, closed, "nickname", 0.85, "nickname", person=True)
         return
-    if is_wished(page, i, j):
+    # Any word by which somebody wants to be called, in a text without capitals: known as wheels.
+    asked = page.low(i - 1) in LINKS or (page.low(j - 1) == "called" and page.low(j - 2) == "be")
+    plain = page.plain_case(j) and info.shape in "lU" and len(info.low) > 2 and not info.medical
+    if asked and plain and not info.marks & (BARRED | m.MEDICAL | m.NUMBER_WORD):
         yield cut(page, j, j + 1, "nickname", 0.6, "nickname", person=True)
     telling = page.capital(j) or quoted or (page.plain_case(j) and info.index >= 6)
     if not telling or info.medical or info.marks & m.TITLE:
@@ -54,15 +57,6 @@ def find_called(page: Page, i: int) -> Iterator[Candidate]:
         plainly = page.low(i) in ("nicknamed", "aka", "prefers", "née", "nee")
         sure = 0.85 if info.index >= 3 or quoted or plainly else 0.6
         yield cut(page, j, end, "nickname", sure, "nickname", person=True)
-
-
-def is_wished(page: Page, i: int, j: int) -> bool:
-    """Return True for any word by which somebody wants to be called, in a text without capitals: known as wheels."""
-    info = page.infos[j]
-    if not page.plain_case(j) or info.shape not in "lU" or len(info.low) < 3 or info.medical:
-        return False
-    asked = page.low(i - 1) in LINKS or (page.low(j - 1) == "called" and page.low(j - 2) == "be")
-    return asked and not info.marks & (BARRED | m.MEDICAL | m.NUMBER_WORD)
 
 
 def quote_end(page: Page, j: int) -> int:

@@ -44,49 +44,42 @@ def find_column_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find names in the columns of people of all tables; called for every line, it works at the first."""
     if i:
         return
-    for rows in read_tables(page.text):
-        yield from names_in_table(page, rows)
+    for lines in read_tables(page.text):
+        heads: list[int] = []
+        # Rules of dashes are no rows.
+        rows = (read_row(line, start, heads) for start, line in lines)
+        yield from names_in_table(page, [row for row in rows if row])
 
 
-def read_tables(text: str) -> Iterator[list[Row]]:
-    """Yield the rows of each table: of lines one after the other that are divided into cells, two or more."""
+def read_tables(text: str) -> Iterator[list[tuple[int, str]]]:
+    """Yield the lines of each table with their places: two or more in a row that are divided into cells."""
     lines: list[tuple[int, str]] = []
     start = 0
-    for line in text.split("\n"):
+    for line in (*text.split("\n"), ""):
         divided = "  " in line.strip() or "|" in line or "\t" in line
         if divided and len(line) <= LONGEST:
             lines.append((start, line))
-        elif lines:
+        else:
             if len(lines) > 1:
-                yield read_rows(lines)
+                yield lines
             lines = []
         start += len(line) + 1
-    if len(lines) > 1:
-        yield read_rows(lines)
-
-
-def read_rows(lines: list[tuple[int, str]]) -> list[Row]:
-    """Return the rows of a table; rules of dashes are left out."""
-    heads: list[int] = []
-    rows = [read_row(line, start, heads) for start, line in lines]
-    return [row for row in rows if row]
 
 
 def read_row(line: str, start: int, heads: list[int]) -> Row:
     """Return the cells of one line, numbered where bars divide them or all are there, else by where they begin."""
-    barred = "|" in line
-    parts: list[tuple[int, int, int]] = []
+    cells: list[Cell] = []
     at = 0
     for number, part in enumerate(GAP.split(line)):
         left = line.find(part, at) if part else at
         at = left + len(part)
         if any(c.isalnum() for c in part):
-            parts.append((number, left, at))
-    if barred:
-        return [Cell(number, start + left, start + end) for number, left, end in parts]
-    if len(parts) == len(heads):
-        return [Cell(k, start + left, start + end) for k, (_, left, end) in enumerate(parts)]
-    return [Cell(place_column(left, heads), start + left, start + end) for _, left, end in parts]
+            cells.append(Cell(number, start + left, start + at))
+    if "|" in line:
+        return cells
+    if len(cells) == len(heads):
+        return [c._replace(column=k) for k, c in enumerate(cells)]
+    return [c._replace(column=place_column(c.start - start, heads)) for c in cells]
 
 
 def place_column(left: int, heads: list[int]) -> int:
@@ -107,27 +100,24 @@ def names_in_table(page: Page, rows: list[Row]) -> Iterator[Candidate]:
         for cell in row:
             columns.setdefault(cell.column, []).append(cell)
     for column, cells in columns.items():
-        if column in headed:
-            for cell in cells:
-                yield from names_in_cell(page, cell, 0.85)
-        elif holds_names(page, cells):
-            for cell in cells:
-                yield from names_in_cell(page, cell, 0.6)
+        evidence = 0.85 if column in headed else 0.6 if holds_names(page, cells) else 0.0
+        for cell in cells if evidence else ():
+            yield from names_in_cell(page, cell, evidence)
 
 
 def find_heading(page: Page, rows: list[Row]) -> tuple[int, set[int]]:
     """Return the row after the heading, 0 where there is none, and the columns that it says to hold people."""
     for number, row in enumerate(rows[:3]):
-        found = {cell.column for cell in row if is_heading(page.text[cell.start : cell.end])}
+        found = set()
+        for cell in row:
+            # Named nurse, subj init, Seen by.
+            text = page.text[cell.start : cell.end].lower()
+            parts = words(text.replace("/", " ").replace("(s)", " ").replace(".", " "))
+            if parts & COLUMNS.people and parts <= COLUMNS.people | COLUMNS.fillers:
+                found.add(cell.column)
         if found:
             return number + 1, found
     return 0, set()
-
-
-def is_heading(text: str) -> bool:
-    """Return True for the heading of a column of people: named nurse, subj init, Seen by."""
-    parts = words(text.lower().replace("/", " ").replace("(s)", " ").replace(".", " "))
-    return bool(parts & COLUMNS.people) and parts <= COLUMNS.people | COLUMNS.fillers
 
 
 def holds_names(page: Page, cells: list[Cell]) -> bool:

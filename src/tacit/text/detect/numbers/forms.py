@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tacit.text.dates import NUMERIC
 from tacit.text.detect.registry import Candidate, detector
@@ -64,14 +64,13 @@ def find_urls(page: Page, i: int) -> Iterator[Candidate]:
 
 
 @detector("machine address", m.FEW)
-def find_machines(page: Page, i: int) -> Iterable[Candidate]:
+def find_machines(page: Page, i: int) -> Iterator[Candidate]:
     """Four numbers with full stops."""
     if page.low(i + 1) != "." or page.low(i + 3) != "." or page.low(i - 1) == ".":
-        return ()
+        return
     found = MACHINE.match(page.text, page.starts[i])
-    if not found or any(int(p) > 255 for p in found[0].split(".")):
-        return ()
-    return (Candidate(found.start(), found.end(), "url", 0.85, "machine address"),)
+    if found and all(int(p) <= 255 for p in found[0].split(".")):
+        yield Candidate(found.start(), found.end(), "url", 0.85, "machine address")
 
 
 # -- social security, NHS (with its check digit), national insurance, and others -------------------
@@ -110,15 +109,14 @@ def nhs_holds(digits: str) -> bool:
 
 
 @detector("national id by letters", m.SHORT)
-def find_lettered_ids(page: Page, i: int) -> Iterable[Candidate]:
+def find_lettered_ids(page: Page, i: int) -> Iterator[Candidate]:
     """Two letters, six digits and a letter, as national insurance numbers have them."""
     if not page.marks(i + 1) & m.DIGIT or page.infos[i].shape not in "UI":
-        return ()
+        return
     start = page.starts[i]
     found = NINO.match(page.text, start) or GERMAN_INSURANCE.match(page.text, start)
-    if not found:
-        return ()
-    return (Candidate(start, found.end(), "id", 0.95, "national insurance number"),)
+    if found:
+        yield Candidate(start, found.end(), "id", 0.95, "national insurance number")
 
 
 CUES = cues("phone")
@@ -191,7 +189,7 @@ def find_phones(page: Page, i: int) -> Iterator[Candidate]:
         if found is None and start < page.starts[i] and text[start] == "(":
             found = pattern.match(text, page.starts[i])
         if found:
-            cue = has_cue(page, i)
+            cue = page.marked(i - 6, i, m.PHONE)
             digits = sum(c.isdigit() for c in found[0])
             if pattern in (NATIONAL, INTERNATIONAL) and not 8 <= digits <= 19:
                 continue
@@ -214,25 +212,12 @@ def after_cue(page: Page, i: int, start: int) -> Iterator[Candidate]:
     if not near_cue(page, i):
         return
     found = AFTER_CUE.match(page.text, start)
-    digits = sum(c.isdigit() for c in found[0]) if found else 0
-    if not found or UNITS.match(page.text, found.end()) or looks_like_year(found[0]):
+    if not found or UNITS.match(page.text, found.end()):
         return
-    if 4 <= digits <= 15:
+    # Four digits may be a year of a lifetime.
+    year = len(found[0]) == 4 and found[0].isdecimal() and 1900 <= int(found[0]) <= 2035
+    if not year and 4 <= sum(c.isdigit() for c in found[0]) <= 15:
         yield Candidate(found.start(), found.end(), "phone", 0.93, "phone")
-
-
-def looks_like_year(text: str) -> bool:
-    """Return True for four digits that are a year of a lifetime."""
-    return len(text) == 4 and text.isdecimal() and 1900 <= int(text) <= 2035
-
-
-def has_cue(page: Page, i: int) -> bool:
-    """Return True when a word of telephones stands up to six tokens before."""
-    infos = page.infos
-    for k in range(max(0, i - 6), i):  # noqa: SIM110 - called at every number
-        if infos[k].marks & m.PHONE:
-            return True
-    return False
 
 
 def near_cue(page: Page, i: int) -> bool:
@@ -249,10 +234,9 @@ def near_cue(page: Page, i: int) -> bool:
 @detector("extension", m.PHONE | PAGER)
 def find_extensions(page: Page, i: int) -> Iterator[Candidate]:
     """Find an extension, bleep or pager by itself: ext 4471, x4471, bleep 2231, bleeped the registrar 1107."""
-    if page.marks(i) & PAGER and page.low(i) not in CUES.short:
-        yield from find_called(page, i)
-        return
     if page.low(i) not in CUES.short:
+        if page.marks(i) & PAGER:
+            yield from find_called(page, i)
         return
     j = i + 1
     while page.low(j) in CUES.filled and j < i + 5:
@@ -266,22 +250,15 @@ def find_extensions(page: Page, i: int) -> Iterator[Candidate]:
         yield Candidate(page.starts[j], page.ends[j], "phone", 0.92, "extension")
         # ext 4471 or 4472
         k = j + 2
-        other, more = page.near(j, k), page.low(j + 1) in ("/", "or", ",", "&", "and")
-        if (
-            more
-            and other is not None
-            and other.shape == "d"
-            and len(page.words[k]) == len(page.words[j])
-        ):
+        more = page.low(j + 1) in ("/", "or", ",", "&", "and") and page.together(j, k)
+        if more and page.marks(k) & m.DIGIT and len(page.words[k]) == len(page.words[j]):
             yield Candidate(page.starts[k], page.ends[k], "phone", 0.85, "extension")
 
 
 def goes_on(page: Page, j: int) -> bool:
     """Return True when letters or digits follow a number without a space, perhaps after a mark: 11:07, 1107h."""
-    if not page.joined(j):
-        return False
     marked = page.joined(j + 1) and page.infos[j + 2].shape != "p" and page.low(j + 1) not in ",)"
-    return marked or page.infos[j + 1].shape != "p"
+    return page.joined(j) and (marked or page.infos[j + 1].shape != "p")
 
 
 def find_called(page: Page, i: int) -> Iterator[Candidate]:

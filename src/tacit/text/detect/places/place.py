@@ -39,7 +39,10 @@ def find_states(page: Page, i: int) -> Iterator[Candidate]:
     if not page.together(k - 1, i):
         return
     start = town_start(page, k)
-    if not found and (is_titled(page, start) or begins_a_name(page, i)):
+    # Virginia Townsend: a state that is a first name before another word of a name.
+    after = page.near(i, i + 1) if info.first >= 8 else None
+    named = after is not None and page.gap(i) == 1 and after.shape in "CIMU"
+    if not found and (is_titled(page, start) or (named and could_be_name(page, i + 1, True))):
         return
     if start == k:
         if found and short:
@@ -68,14 +71,6 @@ def is_titled(page: Page, i: int) -> bool:
     """Return True for a word after a title, which is a person: Dr. Lang, Virginia."""
     before = i - 2 if page.low(i - 1) == "." else i - 1
     return bool(page.marks(before) & m.TITLE) and page.together(before, i)
-
-
-def begins_a_name(page: Page, i: int) -> bool:
-    """Return True for a state that is a first name before another word of a name: Virginia Townsend."""
-    after = page.near(i, i + 1)
-    if page.infos[i].first < 8 or after is None or page.gap(i) != 1:
-        return False
-    return after.shape in "CIMU" and could_be_name(page, i + 1, True)
 
 
 def is_place(page: Page, i: int, j: int) -> bool:
@@ -388,9 +383,6 @@ def find_terrain(page: Page, i: int) -> Iterator[Candidate]:
         return
     after = page.near(i, i + 1)
     if after is not None and after.marks & (m.HEAD | LONGER):
-        small = after.marks & LONGER and after.shape == "l" and not is_plain(page, i)
-        if not small:
-            return
         return
     placed = page.low(start - 1) in VILLAGE.placed or page.marks(start - 1) & m.LIVES
     part = page.marks(start - 2) & (m.DIGIT | m.STREET | m.UNIT)

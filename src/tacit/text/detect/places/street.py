@@ -16,8 +16,7 @@ CUES = cues("street")
 PROPER = cues("proper")
 
 
-WAY = m.mark("way")
-PLOT = m.mark("plot")
+WAY, PLOT = m.mark("way"), m.mark("plot")
 
 
 @detector("street", m.STREET | WAY)
@@ -161,19 +160,15 @@ def house_number(page: Page, k: int) -> tuple[int, bool]:
     return k, False
 
 
-def follows_street(page: Page, i: int, j: int) -> bool:
-    """Return True for what goes on with the address of the street at token i: a flat, a town."""
-    if page.low(j) in (",", "#") or page.marks(j) & m.UNIT:
-        return True
-    return page.together(i, j) and page.infos[j].shape in "CUI"
-
-
 def street_end(page: Page, i: int) -> int:
     """Return the end of a street after its word: a full stop, a compass point, a flat."""
     end = i + 1
     short = page.low(end) == "." and len(page.low(i)) <= 4 and page.joined(i)
-    if short and end + 1 < page.size and follows_street(page, i, end + 1):
-        end += 1
+    if short and end + 1 < page.size:
+        # A flat or a town goes on with the address.
+        beside = page.low(end + 1) in (",", "#") or page.marks(end + 1) & m.UNIT
+        if beside or (page.together(i, end + 1) and page.infos[end + 1].shape in "CUI"):
+            end += 1
     if page.low(end) in CUES.compass and page.together(i, end) and page.capital(end):
         end += 1
     if page.low(end) == "#" and page.together(i, end + 1) and page.marks(end + 1) & m.FEW:
@@ -243,13 +238,8 @@ def find_flats(page: Page, i: int) -> Iterator[Candidate]:
     if other.shape == "d" and page.ends[j] - page.starts[j] <= 5:
         if end < page.size and page.joined(j) and page.is_letter(end):
             end += 1
-        elif (
-            page.low(end) == "/"
-            and page.joined(j)
-            and page.joined(end)
-            and page.marks(end + 1) & m.FEW
-        ):
-            end += 2
+        elif page.low(end) == "/" and page.joined(j) and page.joined(end):
+            end += 2 if page.marks(end + 1) & m.FEW else 0
     elif not (other.shape == "I" and (page.low(end) == "," or page.low(end) == "-")):
         return
     elif page.low(end) == "-" and page.joined(j) and page.infos[end + 1].shape == "d":
@@ -301,11 +291,8 @@ def find_boxes(page: Page, i: int) -> Iterator[Candidate]:
     if not page.together(i, j) or page.infos[j].shape != "d":
         return
     start = i
-    for k in range(i - 1, max(-1, i - 5), -1):
-        if page.low(k) in ("p", "o", "po", ".", "post", "office"):
-            start = k
-        else:
-            break
+    while start > max(0, i - 4) and page.low(start - 1) in ("p", "o", "po", ".", "post", "office"):
+        start -= 1
     while start < i and page.low(start) == ".":
         start += 1
     if start == i and page.low(i) == "box":

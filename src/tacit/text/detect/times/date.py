@@ -65,14 +65,11 @@ def find_dates(page: Page, i: int) -> Iterator[Candidate]:
     spaced = text[end : end + 1] == " " and text[end + 1 : end + 2].isdecimal()
     if not written and size <= 2 and spaced:
         written = spaced_birth(page, i)
+    if not written and size <= 2:
+        written = read_day_month(text, start, page.pack)
     if written:
         yield Candidate(begin(page, i), written.end, "date", 0.95, "date")
-        return
-    if size <= 2:
-        written = read_day_month(text, start, page.pack)
-        if written:
-            yield Candidate(begin(page, i), written.end, "date", 0.95, "date")
-            return
+    elif size <= 2:
         yield from misspelt_month(page, i)
         short = read_short(text, start) if parted else None
         if short:
@@ -114,19 +111,15 @@ def short_date(page: Page, i: int, short: Written) -> Iterator[Candidate]:
     if after is not None and after.medical and page.low(i + 2) in ("7", "52"):
         # 5/7 amoxicillin: five days of it.
         return
-    if leads_to_date(page, end, short.form[-1]):
+    # A whole date of the same marks follows as the end of a stay.
+    found = TOWARDS.match(text, end)
+    last = read_numeric(text, found.end(), page.pack) if found else None
+    if last is not None and last.form == f"numeric{short.form[-1]}":
         yield Candidate(begin(page, i), end, "date", 0.9, "date")
         return
     evidence = {"short/": slashed, "short-": dashed, "short.": dotted}[short.form](page, i, end)
     if evidence:
         yield Candidate(begin(page, i), end, "date", evidence, "date")
-
-
-def leads_to_date(page: Page, end: int, sign: str) -> bool:
-    """Return True when a whole date of the same marks follows as the end of a stay."""
-    found = TOWARDS.match(page.text, end)
-    last = read_numeric(page.text, found.end(), page.pack) if found else None
-    return last is not None and last.form == f"numeric{sign}"
 
 
 def slashed(page: Page, i: int, end: int) -> float:
@@ -256,11 +249,11 @@ def is_vision(first: int, second: int) -> bool:
 
 def begins_entry(page: Page, i: int, end: int) -> bool:
     """Return True for what begins a line of a log and is followed by words: 08/06 DNA."""
-    if i and page.lines[i - 1] == page.lines[i]:
+    if not page.opens_line(i):
         return False
     j = i + 3
     if j >= page.size or page.lines[j] != page.lines[i]:
-        return i == 0 or page.lines[i - 1] < page.lines[i]
+        return True
     after = page.infos[j]
     wide = page.lower or page.starts[j] - end > 1
     worded = after.shape in "CUM" or after.low in "-–—:|"
@@ -270,9 +263,7 @@ def begins_entry(page: Page, i: int, end: int) -> bool:
 def ends_heading(page: Page, i: int) -> bool:
     """Return True for what ends a line after a wide space or a dash: WR Dr Moss   4/10."""
     j = i + 3
-    if j < page.size and page.lines[j] == page.lines[i]:
-        return False
-    if not i or page.lines[i - 1] != page.lines[i]:
+    if (j < page.size and page.lines[j] == page.lines[i]) or page.opens_line(i):
         return False
     return page.starts[i] - page.ends[i - 1] >= 2 or page.low(i - 1) in ("-", "–", "—", "|")
 

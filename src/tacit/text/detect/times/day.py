@@ -121,7 +121,11 @@ def find_weekdays(page: Page, i: int) -> Iterator[Candidate]:
         return
     info = page.infos[j]
     if info.low in SPOKEN.ordinals:
-        end = ordinal_end(page, j)
+        end = j + 1
+        if info.low in ("twenty", "thirty"):
+            more = j + 2 if page.low(j + 1) == "-" else j + 1
+            named = page.low(more) in SPOKEN.ordinals and page.together(j, more)
+            end = more + 1 if named else 0
         if end and page.low(end) == "of" and page.marks(end + 1) & m.MONTH:
             end += 2
         if end and (page.low(j - 1) == "the" or end - j > 1):
@@ -143,45 +147,29 @@ def ends_entry(page: Page, j: int) -> bool:
     return stop or after.low in (",", ";", ")", "(", "|", "–", "—")
 
 
-def ordinal_end(page: Page, j: int) -> int:
-    """Return the end of an ordinal in words that begins at j, or 0: twenty seventh, twenty-first, third."""
-    if page.low(j) not in ("twenty", "thirty"):
-        return j + 1
-    more = j + 2 if page.low(j + 1) == "-" else j + 1
-    return more + 1 if page.low(more) in SPOKEN.ordinals and page.together(j, more) else 0
-
-
 def day_at(page: Page, k: int, end: int) -> Iterator[Candidate]:
     """Yield the ordinal of a day at tokens k up to, without, end, where its neighbours make it one."""
     before = k - 2 if page.low(k - 1) in ("the", "tbe") else k - 1
     article = before < k - 1
+    start = k - 1 if article else k
     if page.low(end) in DAYS.monthly and page.together(k, end):
-        start = k - 1 if article else k
         yield cut(page, start, end + 1, "date", 0.92, "day by its ordinal")
         return
     if page.low(end) == "day" and page.low(end + 1) == "of" and page.marks(end + 2) & m.MONTH:
         stop = end + 4 if page.marks(end + 3) & m.FEW and page.together(k, end + 3) else end + 3
-        yield cut(page, k - 1 if article else k, stop, "date", 0.95, "day by its ordinal")
+        yield cut(page, start, stop, "date", 0.95, "day by its ordinal")
         return
-    month = page.low(end + 2) == "month" and page.low(end + 1) in (
-        "this",
-        "last",
-        "next",
-        "the",
-        "that",
-    )
-    if page.low(end) == "of" and month and page.together(end, end + 2):
-        yield cut(page, k - 1 if article else k, end, "date", 0.88, "day by its ordinal")
+    which = page.low(end + 1) in ("this", "last", "next", "the", "that")
+    month = page.low(end + 2) == "month" and page.together(end, end + 2)
+    if page.low(end) == "of" and which and month:
+        yield cut(page, start, end, "date", 0.88, "day by its ordinal")
         return
     if before >= 0 and page.low(before) in (",", "."):
         before -= 1
     together = before >= 0 and page.together(before, k)
     if together and page.marks(before) & m.WEEKDAY:
         yield cut(page, before, end, "date", 0.92, "day by its ordinal")
-    elif (
-        together and page.low(before) in DAYS.before and closes(page, end) and not ranks(page, end)
-    ):
-        start = k - 1 if article else k
+    elif together and page.low(before) in DAYS.before and is_day(page, end):
         yield cut(page, start, end, "date", 0.85 if article else 0.6, "day by its ordinal")
     elif page.opens_line(k) and not page.joined(end) and int(page.words[k]) > 3:
         if page.low(end) not in (":", "-", "–", "—"):
@@ -189,14 +177,14 @@ def day_at(page: Page, k: int, end: int) -> Iterator[Candidate]:
         yield cut(page, k, end, "date", 0.82, "day by its ordinal")
 
 
-def ranks(page: Page, j: int) -> bool:
-    """Return True when a noun follows another ordinal: on the 3rd and 4th toes."""
+def is_day(page: Page, j: int) -> bool:
+    """Return True where a clause ends after an ordinal, and no noun follows another one: on the 3rd and 4th toes."""
     if page.low(j) not in ("and", "or", "to", "&", ",", "/", "-", "–"):
-        return False
-    j += 2 if page.low(j + 1) == "the" else 1
-    if j + 2 >= page.size or page.infos[j].shape != "d" or closes(page, j + 2):
-        return False
-    return page.low(j + 1) in ("st", "nd", "rd", "th")
+        return closes(page, j)
+    other = j + (2 if page.low(j + 1) == "the" else 1)
+    ranked = page.marks(other) & m.DIGIT and page.low(other + 1) in ("st", "nd", "rd", "th")
+    ranks = ranked and other + 2 < page.size and not closes(page, other + 2)
+    return closes(page, j) and not ranks
 
 
 AGES = cues("age")
@@ -240,7 +228,9 @@ def find_worded_ages(page: Page, i: int) -> Iterator[Candidate]:
 
 def age_evidence(page: Page, i: int, j: int, likely: bool) -> float:
     """Return how certainly tokens i up to, without, j count the years of somebody; 0 for a value of another sort."""
-    if is_birthday(page, j):
+    k = j + 1 if page.low(j) in ("th", "st", "nd", "rd") and page.joined(j - 1) else j
+    if page.low(k) == "birthday" or (page.low(k) == "year" and page.low(k - 1) == "th"):
+        # 94th birthday
         return 0.92
     before, after = page.low(i - 1), page.low(j)
     if sex_after(page, i, j) or (sex_before(page, i) and not measured(page, j)):
@@ -282,12 +272,8 @@ def measured(page: Page, j: int) -> bool:
         return False
     if after.low in AGES.no_years or (after.marks & m.DOSE and after.low != "m"):
         return True
-    return after.low in ".,-:–" and page.joined(j - 1) and page.joined(j) and is_number(page, j + 1)
-
-
-def is_number(page: Page, j: int) -> bool:
-    """Return True for a token of digits."""
-    return j < page.size and page.infos[j].shape == "d"
+    inner = after.low in ".,-:–" and page.joined(j - 1) and page.joined(j)
+    return inner and page.marks(j + 1) & m.DIGIT > 0
 
 
 def sex_after(page: Page, i: int, j: int) -> bool:
@@ -329,13 +315,6 @@ def counts_years(page: Page, j: int) -> bool:
     if low in AGES.years:
         return not (low in ("years", "year", "yr", "yrs") and page.low(j + 1) in ("ago", "later"))
     return bool(low == "m" and page.low(j + 1) == "," and page.joined(j - 1))
-
-
-def is_birthday(page: Page, j: int) -> bool:
-    """Return True for 94th birthday."""
-    if page.low(j) in ("th", "st", "nd", "rd") and page.joined(j - 1):
-        j += 1
-    return page.low(j) == "birthday" or (page.low(j) == "year" and page.low(j - 1) == "th")
 
 
 def ends_clause(page: Page, j: int) -> bool:
