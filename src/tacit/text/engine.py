@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import operator
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from tacit.data.corpus import SPAN_KINDS, Findings, Span
 from tacit.errors import InputError
-from tacit.text.board import NAMES, Settled, settle, without_overlaps
+from tacit.text.board import NAMES, Settled, settle, trim_piece, without_overlaps
 from tacit.text.detect.names.list_names import is_lone
 from tacit.text.detect.numbers.record_number import DOSES
 from tacit.text.detect.registry import Candidate, cut, run_detectors
@@ -42,11 +42,8 @@ UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 #: Where voted spans of these kinds end: names with their line, numbers with their column or paragraph.
 COLUMN = re.compile(r"\n[ \t\r]*\n|\t|[ ]{3,}")
 GAPS = {
-    "name": re.compile(r"\n|\t|[ ]{3,}"),
-    "nickname": re.compile(r"\n|\t|[ ]{3,}"),
-    "id": COLUMN,
-    "phone": COLUMN,
-    "date": COLUMN,
+    **dict.fromkeys(("name", "nickname"), re.compile(r"\n|\t|[ ]{3,}")),
+    **dict.fromkeys(("id", "phone", "date"), COLUMN),
 }
 
 
@@ -350,9 +347,7 @@ def add_doubtful(
                 break
             at = covered.find(1, start, span.end)
             at = span.end if at < 0 else at
-            piece = text[start:at]
-            left = start + next((k for k, c in enumerate(piece) if c.isalnum()), len(piece))
-            right = at - next((k for k, c in enumerate(reversed(piece)) if c.isalnum()), 0)
+            left, right = trim_piece(text, start, at)
             if left < right:
                 covered[left:right] = b"\x01" * (right - left)
                 added.append(replace(span, start=left, end=right))
@@ -361,17 +356,10 @@ def add_doubtful(
 
 def is_possible(page: Page, vote: Candidate) -> bool:
     """Return True for a vote that is likely enough, and no plain medical term."""
-    if vote.evidence < VOTED:
-        return False
-    if vote.kind not in NAMES:
-        return True
-    i = bisect_left(page.starts, vote.start)
-    while i < page.size and page.starts[i] < vote.end:
-        against = medical_evidence(page, i)
-        if page.infos[i].shape in "lCUMI" and against < 0.9:
-            return True
-        i += 1
-    return False
+    if vote.evidence < VOTED or vote.kind not in NAMES:
+        return vote.evidence >= VOTED
+    worded = (i for i in page.tokens_in(vote.start, vote.end) if page.infos[i].shape in "lCUMI")
+    return any(medical_evidence(page, i) < 0.9 for i in worded)
 
 
 def find_unknown(page: Page) -> Iterator[Candidate]:

@@ -22,7 +22,6 @@ SELDOM = (
 )  # fmt: skip
 #: Tokens that are taken in at most on each side.
 MOST = 4
-NO_PREFIX = frozenset(("of", "e", "y", "do", "st", "la", "le", "al"))
 
 
 def extend_names(page: Page, spans: list[Span]) -> list[Span]:
@@ -40,8 +39,8 @@ def extend_names(page: Page, spans: list[Span]) -> list[Span]:
 def extend(page: Page, span: Span, low: int, high: int) -> Span:
     """Return one name with what belongs to it between two places of the text."""
     starts, ends = page.starts, page.ends
-    i = bisect_left(starts, span.start)
-    j = bisect_left(starts, span.end)
+    inside = page.tokens_in(span.start, span.end)
+    i, j = inside.start, inside.stop
     if i >= j or starts[i] != span.start:
         return span
     first, last = i, j
@@ -75,16 +74,10 @@ def step_on(page: Page, i: int, j: int) -> int:
         return j + 1 if infos[j - 1].first >= 7 or j - i > 2 else j
     if is_short(page, i, j) and infos[j - 1].first >= 8 and could_follow(page, j):
         return j + 1
-    if j == i + 2 and info.shape == "C" and is_third_part(page, i, j):
-        return j + 1
-    return j
-
-
-def is_third_part(page: Page, i: int, j: int) -> bool:
-    """Return True for a surname after a first name and a word in capitals, which ends there: Ann Flying Crow."""
-    info = page.infos[j]
-    sure = page.infos[i].first >= 11 and page.infos[i + 1].shape == "C" and info.last >= 10
-    return sure and not info.marks & (NEVER | SELDOM) and ends_here(page, j + 1)
+    # A surname after a first name and a capitalised word, which ends there: Ann Flying Crow.
+    third = j == i + 2 and info.shape == "C" and infos[i + 1].shape == "C" and infos[i].first >= 11
+    listed = info.last >= 10 and not info.marks & (NEVER | SELDOM)
+    return j + 1 if third and listed and ends_here(page, j + 1) else j
 
 
 def step_back(page: Page, i: int, j: int) -> int:
@@ -99,13 +92,11 @@ def step_back(page: Page, i: int, j: int) -> int:
     if gap == 0 and info.low in HYPHENS:
         return k - 1 if is_joined_part(page, k, k - 1) else i
     if gap == 0 and info.low in APOSTROPHES:
-        return k - 1 if is_letter(page, k - 1) and page.joined(k - 1) else i
-    if gap == 0 and info.low == "." and is_letter(page, k - 1) and page.joined(k - 1):
+        return k - 1 if page.is_letter(k - 1) and page.joined(k - 1) else i
+    if gap < 2 and info.low == "." and page.is_letter(k - 1) and page.joined(k - 1):
         return k - 1 if has_no_first(page, i, j) and starts_name(page, k - 1) else i
     if gap != 1:
         return i
-    if info.low == "." and page.joined(k - 1) and is_letter(page, k - 1):
-        return k - 1 if has_no_first(page, i, j) and starts_name(page, k - 1) else i
     if info.low in ("ó", "ní", "mac", "nic", "van", "von", "de", "dos", "del", "bin", "ibn"):
         return k if info.shape != "l" or info.low != "de" or page.capital(i) else i
     if info.shape == "I":
@@ -158,11 +149,6 @@ def is_broken(page: Page, sign: int) -> bool:
         return False
     whole = page.lexicon(page.words[sign - 1] + page.words[rest])
     return not page.infos[rest].marks & m.STOP and whole.common < 9 and not whole.medical
-
-
-def is_letter(page: Page, i: int) -> bool:
-    """Return True for one letter."""
-    return i >= 0 and len(page.low(i)) == 1 and page.infos[i].shape in "Il"
 
 
 def is_short(page: Page, i: int, j: int) -> bool:
@@ -227,16 +213,14 @@ def could_lead(page: Page, k: int, i: int) -> bool:
         return False
     if page.capital(k) and info.shape != "U":
         least = 3 if info.marks & NEVER else 0
-        return (
-            info.index >= least or not page.starts_sentence(k) or not info.marks & (NEVER | SELDOM)
-        )
+        plain = not info.marks & (NEVER | SELDOM)
+        return plain or info.index >= least or not page.starts_sentence(k)
     if not (page.plain_case(k) or name.shape == "U"):
         return False
     if info.shape == "l" and not page.lower:
         return False
-    return not info.marks & NEVER and (
-        info.first >= 8 and (info.index >= -3 or page.starts_sentence(k) or k == 0)
-    )
+    opens = info.index >= -3 or page.starts_sentence(k)
+    return not info.marks & NEVER and info.first >= 8 and opens
 
 
 BETWEEN = frozenset(" ,\n\r\t.;|")

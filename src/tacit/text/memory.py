@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import itertools
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -20,7 +21,7 @@ from tacit.text.names import APOSTROPHES, BARRED
 from tacit.text.reading import marks as m
 from tacit.text.reading.lexicon import Knowledge
 from tacit.text.reading.page import Page
-from tacit.text.reading.words import TOKEN, read_cues, tokenise
+from tacit.text.reading.words import TOKEN, read_cues, words_of
 
 #: Words of names that are remembered in one document.
 MOST_PARTS = 400
@@ -56,8 +57,6 @@ class Memory:
                 self.places[info.low].append(i)
         #: Comparisons for misspellings that are left, so that a page of names stays linear.
         self.budget = 200_000
-        self.strange: dict[str, list[str]] | None = None
-        self.clips: dict[str, list[str]] | None = None
 
     def recall(self, spans: list[Span]) -> list[Candidate]:
         """Return candidates for words of accepted names that were not known before."""
@@ -150,7 +149,7 @@ class Memory:
                     found.append(cut(page, i, i + 1, "nickname", 0.7, "diminutive"))
         word = page.lexicon(part)
         if word.first >= 6 and len(part) > 3:
-            for short in self.clipped().get(part[:3], ()):
+            for short in self.clipped.get(part[:3], ()):
                 if short != part and len(short) <= len(part) and is_clipped(short, part):
                     found.extend(self.telling(short, "nickname", 0.82, "diminutive"))
         return found
@@ -161,18 +160,17 @@ class Memory:
         named = (i for i in places if page.capital(i) or page.plain_case(i))
         return [cut(page, i, i + 1, kind, evidence, source) for i in named]
 
+    @functools.cached_property
     def clipped(self) -> dict[str, list[str]]:
-        """Return words that may be names cut short, by their first three letters."""
-        if self.clips is None:
-            self.clips = defaultdict(list)
-            infos = self.page.infos
-            for word, places in self.places.items():
-                info = infos[places[0]]
-                named = info.common < 9 or info.index >= 3
-                barred = BARRED | m.MEDICAL | m.EPONYM | m.PLACE
-                if 3 <= len(word) <= 7 and named and not info.medical and not info.marks & barred:
-                    self.clips[word[:3]].append(word)
-        return self.clips
+        """Words that may be names cut short, by their first three letters."""
+        found: dict[str, list[str]] = defaultdict(list)
+        barred = BARRED | m.MEDICAL | m.EPONYM | m.PLACE
+        for word, places in self.places.items():
+            info = self.page.infos[places[0]]
+            named = info.common < 9 or info.index >= 3
+            if 3 <= len(word) <= 7 and named and not info.medical and not info.marks & barred:
+                found[word[:3]].append(word)
+        return found
 
     def misspellings(self, part: str) -> list[Candidate]:
         """Return places of words within one letter of a name, two for long names."""
@@ -180,7 +178,7 @@ class Memory:
             return []
         found: list[Candidate] = []
         limit = 2 if len(part) >= 8 else 1
-        words = self.strange_words().get(part[0], ())
+        words = self.strange.get(part[0], ())
         self.budget -= len(words)
         if self.budget < 0:
             return []
@@ -191,19 +189,16 @@ class Memory:
                     found.extend(self.telling(word, "name", 0.75, "misspelling"))
         return found
 
-    def strange_words(self) -> dict[str, list[str]]:
-        """Return words that are no ordinary or medical words, by their first letter."""
-        if self.strange is None:
-            self.strange = defaultdict(list)
-            infos = self.page.infos
-            for count, (word, places) in enumerate(self.places.items()):
-                info = infos[places[0]]
-                strange = not info.common and not info.medical
-                if len(word) > 3 and strange and not info.marks & (BARRED | m.MEDICAL):
-                    self.strange[word[0]].append(word)
-                if count > MOST_WORDS:
-                    break
-        return self.strange
+    @functools.cached_property
+    def strange(self) -> dict[str, list[str]]:
+        """Words that are no ordinary or medical words, by their first letter."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for word, places in itertools.islice(self.places.items(), MOST_WORDS + 2):
+            info = self.page.infos[places[0]]
+            strange = not info.common and not info.medical
+            if len(word) > 3 and strange and not info.marks & (BARRED | m.MEDICAL):
+                found[word[0]].append(word)
+        return found
 
 
 def is_thing(page: Page, i: int) -> bool:
@@ -237,23 +232,7 @@ def name_parts(text: str) -> tuple[str, ...]:
 
 def related_forms(knowledge: Knowledge, part: str) -> tuple[str, ...]:
     """Return short and full forms of a first name."""
-    inverse = invert(knowledge)
-    return (*inverse.get(part, ()), *knowledge.formal.get(part, ()))
-
-
-_inverted: dict[int, dict[str, tuple[str, ...]]] = {}
-
-
-def invert(knowledge: Knowledge) -> dict[str, tuple[str, ...]]:
-    """Return the short forms by full name, worked out once."""
-    found = _inverted.get(id(knowledge.formal))
-    if found is None:
-        found = {}
-        for short, names in knowledge.formal.items():
-            for name in names:
-                found[name] = (*found.get(name, ()), short)
-        _inverted[id(knowledge.formal)] = found
-    return found
+    return (*knowledge.short_forms.get(part, ()), *knowledge.formal.get(part, ()))
 
 
 # -- which names of a document are the same person's -----------------------------------------------
@@ -343,13 +322,12 @@ def search_record(page: Page, record: Mapping[str, Any]) -> Iterator[Candidate]:
 def search_name(page: Page, value: str) -> Iterator[Candidate]:
     """Yield the parts of a name, its short forms, and misspellings of it."""
     for part in name_parts(value):
-        if len(part) < 2:
-            continue
         forms = set(related_forms(page.lexicon.knowledge, part))
         limit = 2 if len(part) >= 8 else 1 if len(part) >= 4 else 0
         for i, info in enumerate(page.infos):
             if info.shape not in "lCUM":
                 continue
+            strange = limit and not info.common and not info.medical and info.low[0] == part[0]
             if info.low == part:
                 if info.shape != "l" or page.plain_case(i) or not info.common:
                     yield cut(page, i, i + 1, "name", 0.98, "known record", person=not info.common)
@@ -357,20 +335,13 @@ def search_name(page: Page, value: str) -> Iterator[Candidate]:
                 page.capital(i) or (info.index >= 6 and page.plain_case(i))
             ):
                 yield cut(page, i, i + 1, "nickname", 0.85, "known record")
-            elif limit and not info.common and not info.medical and info.low[0] == part[0]:
-                if abs(len(info.low) - len(part)) > limit:
-                    continue
-                if OSA.distance(info.low, part, score_cutoff=limit) > limit:
-                    continue
+            elif strange and OSA.distance(info.low, part, score_cutoff=limit) <= limit:
                 yield cut(page, i, i + 1, "name", 0.85, "known record, misspelt")
 
 
 def search_words(page: Page, value: str, kind: str) -> Iterator[Candidate]:
     """Yield places of a value, whatever its marks and spaces; and of the telling words of an address."""
-    wanted = [w.lower() for w in tokenise(value).words if w[0].isalnum()]
-    if not wanted:
-        return
-    joined = "".join(wanted)
+    joined = "".join(w.lower() for w in words_of(value) if w[0].isalnum())
     if len(joined) < 3:
         return
     for i, info in enumerate(page.infos):
@@ -402,10 +373,8 @@ def search_date(page: Page, value: Any) -> Iterator[Candidate]:
     pairs = {(known.day, known.month), (known.month, known.day)}
     for i, info in enumerate(page.infos):
         if info.shape == "d" and len(info.low) <= 4:
-            text = page.text
-            found = read_numeric(text, page.starts[i], page.pack) or read_day_month(
-                text, page.starts[i], page.pack
-            )
+            place = (page.text, page.starts[i], page.pack)
+            found = read_numeric(*place) or read_day_month(*place)
             if found and found.year % 100 == known.year % 100 and (found.day, found.month) in pairs:
                 yield Candidate(page.starts[i], found.end, "date", 0.98, "known record")
 

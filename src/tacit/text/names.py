@@ -121,10 +121,12 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
             continue
         plainly = cued and (words == 0 or not page.plain_case(j) or not info.common)
         ruled = words == 0 and strong and is_believed(page, j, initials)
-        listed = words == 1 and page.plain_case(j) and is_surname(page, i, j)
+        # An ordinary word that is a surname after a first name, where capitals tell nothing.
+        listed = words == 1 and page.plain_case(j) and page.infos[i].first >= 10
+        listed = listed and info.last >= 10 and info.index >= 3 and not info.marks & BARRED
         if not (ruled or listed or could_be_name(page, j, plainly)):
             break
-        if words and (ends_before(info) or is_degree_like(page, i, info)):
+        if words and ends_before(page, i, info):
             break
         if words and info.shape not in "CMU" and page.capital(i) and not page.plain_case(i):
             break
@@ -142,30 +144,22 @@ def is_believed(page: Page, j: int, initials: int) -> bool:
     info = page.infos[j]
     if info.shape in "CM" and not info.marks & m.STOP:
         return True
-    return is_plain_surname(page, j) or (initials > 0 and info.shape == "C" and info.last >= 8)
+    # DR WINTER: an ordinary word that is a surname too, where capitals tell nothing.
+    plain = page.plain_case(j) and not info.marks & BARRED and not info.medical
+    if plain and info.last >= 9 and info.index >= -4:
+        return True
+    return initials > 0 and info.shape == "C" and info.last >= 8
 
 
-def ends_before(info: Word) -> bool:
-    """Return True for medicine and for what people do: no part of a name but its first."""
+def ends_before(page: Page, i: int, info: Word) -> bool:
+    """Return True for medicine and what people do, no part of a name but its first; for letters after one: Drake MRCVS."""
     if info.medical and info.last < 13:
         return True
-    acts = info.marks & m.ACTS and info.shape == "l"
-    return bool(acts or (len(info.low) < 4 and info.marks & m.MEDICAL))
-
-
-def is_degree_like(page: Page, i: int, info: Word) -> bool:
-    """Return True for a few capital letters of no list after a name in small ones: Vet Ms Drake MRCVS."""
-    if info.shape != "U" or page.infos[i].shape != "C":
-        return False
-    return len(info.low) < 4 or (len(info.low) < 7 and not info.last and not info.first)
-
-
-def is_plain_surname(page: Page, j: int) -> bool:
-    """Return True for an ordinary word that is a surname too, where capitals tell nothing: DR WINTER."""
-    info = page.infos[j]
-    if not page.plain_case(j) or info.marks & BARRED or info.medical or info.last < 9:
-        return False
-    return info.index >= -4
+    size = len(info.low)
+    if (info.marks & m.ACTS and info.shape == "l") or (size < 4 and info.marks & m.MEDICAL):
+        return True
+    few = size < 4 or (size < 7 and not info.last and not info.first)
+    return few and info.shape == "U" and page.infos[i].shape == "C"
 
 
 def goes_on(page: Page, j: int) -> bool:
@@ -181,13 +175,6 @@ def has_apostrophe(page: Page, j: int) -> bool:
     if page.low(j + 1) not in APOSTROPHES or not (page.joined(j) and page.joined(j + 1)):
         return False
     return len(page.low(j + 2)) > 2 and (page.capital(j + 2) or page.plain_case(j))
-
-
-def is_surname(page: Page, i: int, j: int) -> bool:
-    """Return True for an ordinary word that is a surname after a first name, where capitals tell nothing."""
-    info = page.infos[j]
-    listed = page.infos[i].first >= 10 and info.last >= 10 and info.index >= 3
-    return listed and not info.marks & BARRED
 
 
 def follows_name(page: Page, j: int, cued: bool) -> bool:

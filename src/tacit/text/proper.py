@@ -11,11 +11,6 @@ CUES = cues("proper")
 NOT_WITHIN = m.WEEKDAY | m.MONTH | m.TITLE | m.STOP | m.PHONE | m.BORN
 
 
-def is_small(page: Page, i: int) -> bool:
-    """Return True for a small word inside names of things."""
-    return page.low(i) in CUES.small
-
-
 def is_plain(page: Page, i: int) -> bool:
     """Return True for a word without a telling capital where capitals tell nothing."""
     return page.plain_case(i) and page.infos[i].shape not in "CM"
@@ -78,9 +73,8 @@ def is_prefixed(page: Page, i: int) -> bool:
 
 def inner_dot(page: Page, k: int) -> bool:
     """Return True for the full stop of St. or of an initial."""
-    return bool(page.marks(k - 1) & m.SAINT or page.infos[k - 1].shape == "I") and page.joined(
-        k - 1
-    )
+    short = page.marks(k - 1) & m.SAINT > 0 or page.infos[k - 1].shape == "I"
+    return short and page.joined(k - 1)
 
 
 def is_nested(page: Page, k: int) -> bool:
@@ -117,13 +111,9 @@ def is_specific(page: Page, i: int, j: int) -> bool:
         info = page.infos[k]
         if info.shape in "dp" or info.low in CUES.generic or info.low in CUES.small:
             continue
-        if info.low == "s":
-            continue
-        if (info.marks & m.MEDICAL and not info.marks & (m.FIRST | m.LAST | m.PLACE)) or (
-            info.medical and info.index < 4
-        ):
-            continue
-        return True
+        named = not info.marks & m.MEDICAL or info.marks & (m.FIRST | m.LAST | m.PLACE)
+        if info.low != "s" and named and (not info.medical or info.index >= 4):
+            return True
     return False
 
 

@@ -132,6 +132,15 @@ class Knowledge:
     #: Medical expressions of several words.
     phrases: Phrases
 
+    @functools.cached_property
+    def short_forms(self) -> dict[str, tuple[str, ...]]:
+        """Short forms of first names, by the full one."""
+        found: dict[str, tuple[str, ...]] = {}
+        for short, names in self.formal.items():
+            for name in names:
+                found[name] = (*found.get(name, ()), short)
+        return found
+
 
 def remember(known: dict[K, V], key: K, value: V, most: int) -> None:
     """Keep a value, and forget all others when they are too many."""

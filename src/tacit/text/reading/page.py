@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from tacit.text.packs import Pack
@@ -96,6 +97,10 @@ class Page:
     def gap(self, i: int) -> int:
         """Return how many characters lie between token i and the next."""
         return self.starts[i + 1] - self.ends[i]
+
+    def tokens_in(self, start: int, end: int) -> range:
+        """Return the tokens that begin within some characters."""
+        return range(bisect_left(self.starts, start), bisect_left(self.starts, end))
 
     def word_at(self, i: int) -> Word | None:
         """Return what is known of token i, or None outside the text."""

@@ -44,15 +44,12 @@ def find_column_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find names in the columns of people of all tables; called for every line, it works at the first."""
     if i:
         return
-    for lines in read_tables(page.text):
-        heads: list[int] = []
-        # Rules of dashes are no rows.
-        rows = (read_row(line, start, heads) for start, line in lines)
-        yield from names_in_table(page, [row for row in rows if row])
+    for rows in read_tables(page.text):
+        yield from names_in_table(page, rows)
 
 
-def read_tables(text: str) -> Iterator[list[tuple[int, str]]]:
-    """Yield the lines of each table with their places: two or more in a row that are divided into cells."""
+def read_tables(text: str) -> Iterator[list[Row]]:
+    """Yield the rows of each table: of lines one after the other that are divided into cells, two or more."""
     lines: list[tuple[int, str]] = []
     start = 0
     for line in (*text.split("\n"), ""):
@@ -61,7 +58,10 @@ def read_tables(text: str) -> Iterator[list[tuple[int, str]]]:
             lines.append((start, line))
         else:
             if len(lines) > 1:
-                yield lines
+                heads: list[int] = []
+                rows = (read_row(line, place, heads) for place, line in lines)
+                # Rules of dashes are no rows.
+                yield [row for row in rows if row]
             lines = []
         start += len(line) + 1
 
