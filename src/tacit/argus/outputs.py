@@ -372,7 +372,11 @@ def write_intermediate(
     ]
     trees = {d.name: d for d in table.dimensions if not d.is_flat}
     hrc = {n: f"{file.stem}_{re.sub(r'[^A-Za-z0-9_-]', '_', n)}.hrc" for n in trees}
-    leads = {n: lead_for(d) for n, d in trees.items()}
+    # A leading string that no code begins with.
+    leads = {
+        n: next((x for x in "@#~^" if not any(c.startswith(x) for c in d.codes)), "@@")
+        for n, d in trees.items()
+    }
     spanning = [
         span_variable(d, table, hrc.get(d.name), leads.get(d.name)) for d in table.dimensions
     ]
@@ -388,11 +392,6 @@ def write_intermediate(
         for n, d in trees.items():
             write_hrc(d, room.with_name(hrc[n]), lead=leads[n])
     return [file, file.with_suffix(".rda"), *(file.with_name(n) for n in hrc.values())]
-
-
-def lead_for(dimension: Dimension) -> str:
-    """Return a leading string that no code begins with."""
-    return next((x for x in "@#~^" if not any(c.startswith(x) for c in dimension.codes)), "@@")
 
 
 def span_variable(

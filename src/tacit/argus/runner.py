@@ -22,14 +22,12 @@ from tacit.argus.work import (
     find_lower_bound,
     find_smallest_value,
     magnitude_noise,
-    numbered_choices,
     outcome,
     prepare_records,
     read_records,
     rules_of,
     seconds,
     span,
-    whole_or,
 )
 from tacit.context import Context
 from tacit.data.cells.linked import link, split
@@ -494,7 +492,9 @@ class Batch(BatchFiles):
 
         if method == "RND":
             limit = seconds(at(2, 10), "time_limit")
-            return {"base": whole_or(at(0, 5)), "max_shift": int(at(1, 0)) + 1, **limit}
+            base = at(0, 5)
+            base = int(base) if base == int(base) else base
+            return {"base": base, "max_shift": int(at(1, 0)) + 1, **limit}
         if method == "CTA":
             return {"norm": "l1"}
         if method == "CKM":
@@ -508,9 +508,7 @@ class Batch(BatchFiles):
             least = max((int(n[0]) for n in work.numbers("FREQ")), default=0)
             limits = seconds(at(0, 10), "exact_seconds")
             return {**priced, "singletons": alone, "together": least if at(3, 1) else 0, **limits}
-        if method == "OPT":
-            return {**priced, **seconds(at(0, 10), "time_limit")}
-        return priced
+        return {**priced, **seconds(at(0, 10), "time_limit")} if method == "OPT" else priced
 
     def ptables(self, words: Sequence[Any], work: Work) -> dict[str, Any]:
         """Return the perturbation tables: of the command, else of the description."""
@@ -541,7 +539,11 @@ class Batch(BatchFiles):
         """Write a table."""
         number, kind, options, name = given
         table = cast(Table, self.table(int(number)).current)
-        chosen = Choices.parse(options) if isinstance(options, str) else numbered_choices(options)
+        if isinstance(options, str):
+            chosen = Choices.parse(options)
+        else:
+            # Old batch files: 1 adds the status, 2 leaves out empty cells, 3 both.
+            chosen = Choices(AS=bool(options & 1), SE=bool(options & 2))
         form = format_name(kind)
         final = self.target(str(name))
         place = self.stage_file(final)

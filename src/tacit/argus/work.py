@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tacit.argus.outputs import Choices
 from tacit.data.cells.dimension import Dimension
 from tacit.data.microdata import Microdata
 from tacit.data.paths import require_file
@@ -168,16 +167,6 @@ def distance_of(work: Work) -> tuple[float, ...]:
 def seconds(minutes: float, name: str) -> dict[str, float]:
     """Return a limit in seconds under its name; 0 minutes set none."""
     return {name: 60 * minutes} if minutes > 0 else {}
-
-
-def whole_or(x: float) -> int | float:
-    """Return a whole number as such."""
-    return int(x) if x == int(x) else x
-
-
-def numbered_choices(number: int) -> Choices:
-    """Return the options of old batch files: 1 adds the status, 2 leaves out empty cells, 3 both."""
-    return Choices(AS=bool(number & 1), SE=bool(number & 2))
 
 
 def outcome(table: Table) -> str:

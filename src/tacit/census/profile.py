@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -216,17 +216,13 @@ class Profile(Section):
             yield "geography", {"kind": "geography_threshold", **self.geography}
         if self.swap and self.controls == "full":
             # Pseudo-strata are neighbours: left behind, they would tell who has moved.
-            along = [*self.swap.get("along", ()), *self.strata_column()]
+            strata = bool(self.sample) and self.sample.get("group", 2) is not None
+            column = str(self.sample.get("pseudo_stratum", "pseudo_stratum"))
+            along = [*self.swap.get("along", ()), *([column] if strata else [])]
             size = {"size_band": 1000, **self.swap}
             yield "swap", {"kind": "swap_households", **size, **({"along": along} if along else {})}
         if self.roles.household:
             yield "roles", {"kind": "shuffle_households"}
-
-    def strata_column(self) -> list[str]:
-        """Return the column of pseudo-strata that the sample makes."""
-        if not self.sample or self.sample.get("group", 2) is None:
-            return []
-        return [str(self.sample.get("pseudo_stratum", "pseudo_stratum"))]
 
     def plan(self, source: str, *, today: dt.date | None = None, base: Path = Path()) -> Plan:
         """Return the plan that makes the sample from the census file.
@@ -395,11 +391,7 @@ def direction(path: str, before: Any, after: Any) -> str:
         return ", which is stricter" if new == "none_shown" else ", which is less strict"
     if not all(isinstance(v, int | float) for v in (old, new)) or old == new:
         return ""
-    stricter: Callable[[], bool]
-    if path in STRICTER_UP or path.startswith("bottom_codes."):
-        stricter = lambda: new > old  # noqa: E731 - one of two comparisons
-    elif path.startswith(STRICTER_DOWN):
-        stricter = lambda: new < old  # noqa: E731
-    else:
+    up = path in STRICTER_UP or path.startswith("bottom_codes.")
+    if not up and not path.startswith(STRICTER_DOWN):
         return ""
-    return ", which is stricter" if stricter() else ", which is less strict"
+    return ", which is stricter" if (new > old) == up else ", which is less strict"

@@ -11,8 +11,7 @@ import hashlib
 import json
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -166,7 +165,7 @@ class Desk:
     dataset: str = ""
     account: Account | None = None
     queries: list[dict[str, Any]] = field(default_factory=list)
-    #: The number of the group that is asked, where groups share no record.
+    #: The number of the group that is asked, where groups share no record: together they spend what one of them spends.
     group: int | None = None
 
     @classmethod
@@ -176,8 +175,10 @@ class Desk:
         sequence = seed_of(ctx.rng)
         study = not isinstance(sequence, KeyedSequence)
         keep, weights = np.ones(len(data), dtype=bool), None
+        members, unit = 1, "record"
         if data.household is not None:
             keep &= first_members(data.codes(data.household), spec.members)
+            members, unit = spec.members, "household"
         if spec.weighted:
             assert data.weight is not None
             assert spec.weight_limit is not None
@@ -186,17 +187,7 @@ class Desk:
         if not study:
             ledger = BudgetLedger.open()
             account = ledger.enter(spec.dataset, lambda salt: sketch_columns(data, salt), spec.kind)
-        return cls(
-            spec,
-            data,
-            ctx,
-            study,
-            spec.members if data.household is not None else 1,
-            "record" if data.household is None else "household",
-            keep,
-            weights,
-            account,
-        )
+        return cls(spec, data, ctx, study, members, unit, keep, weights, account)
 
     @property
     def reach(self) -> float:
@@ -313,18 +304,6 @@ class Desk:
             }
         )
         return place
-
-    @contextmanager
-    def apart(self) -> Iterator[None]:
-        """Ask within groups that share no record: together they spend what one of them spends."""
-        self.group = 0
-        yield
-        self.group = None
-
-    def next_group(self) -> None:
-        """Go on to the next group."""
-        assert self.group is not None
-        self.group += 1
 
     def draw_again(self, noisy: Floats, times: int) -> Floats:
         """Return protected values with new noise of the same amplitude on them, for bands."""

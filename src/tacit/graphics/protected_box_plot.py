@@ -105,15 +105,13 @@ class ProtectedBoxPlot(Grouped):
         ends = self.range or find_range(desk, x, self.column, weights)
         shares = (self.whisker, 0.25, 0.5, 0.75, 1 - self.whisker)
         each = (self.rho or USUAL_RHO) / len(shares)
-        boxes = []
-        with desk.apart():
-            for number, _ in enumerate(self.group_names()):
-                mine = held == number
-                some = None if weights is None else weights[mine]
-                boxes.append(draw_quantiles(desk, x[mine], shares, ends, each, some))
-                desk.next_group()
+        boxes, names = [], self.group_names()
+        for number, _ in enumerate(names):
+            desk.group, mine = number, held == number
+            some = None if weights is None else weights[mine]
+            boxes.append(draw_quantiles(desk, x[mine], shares, ends, each, some))
+        desk.group = None
         values = np.stack(boxes)
-        names = self.group_names()
         return desk.finish(
             f"Protected box plot of {self.column}",
             "boxes",

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Floats
 from tacit.errors import InvalidParameter
 from tacit.fields import ColumnName, NaturalInt, PositiveFloat
 from tacit.graphics.base import Desk, ProtectedPlot, WithAmplitude
@@ -147,7 +147,9 @@ class ProtectedDensity(WithAmplitude):
             "affected": affected,
         }
         desk.ctx.tick("kernels", None)
-        classes = self.local_classes(x, least) if local else None
+        # Distances are in units of the smallest bandwidths.
+        near = self.beta * nearest_distances(x / np.asarray(least)) if local else None
+        classes = None if near is None else round_up_to_class(near)
         sums = lattice_sums(x, grids, least, classes=classes, trim=self.trim, weights=weights)
         noisy = desk.main_noise("sums of kernels", sums, bound)
         amplitude = desk.queries[-1]["amplitude"]
@@ -169,7 +171,11 @@ class ProtectedDensity(WithAmplitude):
             grid = np.linspace(*ends, self.points)
             step = float(grid[1] - grid[0])
             if isinstance(given, tuple):
-                least.append(check_width(float(given[j]), step, column))
+                least.append(float(given[j]))
+                if least[-1] < NARROWEST * step:
+                    raise InvalidParameter(
+                        f"protected_density: the bandwidth of {column!r} is less than a quarter of the grid's step; use more points or a larger bandwidth"
+                    )
             else:
                 assert scale is not None
                 least.append(max(self.rule(scale), 0.5 * step))
@@ -182,10 +188,6 @@ class ProtectedDensity(WithAmplitude):
         if self.bandwidth == "normal_reference":
             return normal_reference(scale.sd, n)
         return silverman(scale.sd, scale.iqr, n)
-
-    def local_classes(self, x: Floats, least: Sequence[float]) -> Ints:
-        """Return the class of each record's bandwidth, from distances in units of the smallest ones."""
-        return round_up_to_class(self.beta * nearest_distances(x / np.asarray(least)))
 
     def after_noise(self, noisy: Floats, amplitude: float, area: float) -> tuple[Floats, float]:
         """Return the values that are published, and the half width of their band."""
@@ -217,27 +219,16 @@ class ProtectedDensity(WithAmplitude):
         }
         if len(grids) == 1:
             low, high = np.maximum(values - band, 0.0), values + band
-            title, chart = f"Protected density of {self.columns[0]}", "density"
+            chart = "density"
             frame = {"at": grids[0], "density": values, "low": low, "high": high}
         else:
             one, two = np.meshgrid(*grids, indexing="ij")
             frame = {"x": one.ravel(), "y": two.ravel(), "density": values.ravel()}
-            title, chart = (
-                f"Protected density of {self.columns[0]} and {self.columns[1]}",
-                "contours",
-            )
+            chart = "contours"
             facts |= {
                 "classes": self.classes,
                 "masses": list(self.masses),
                 "levels": [mass_level(values, m) for m in self.masses],
             }
+        title = f"Protected density of {' and '.join(self.columns)}"
         return desk.finish(title, chart, self.columns, values, facts, frame, numbers)
-
-
-def check_width(h: float, step: float, column: str) -> float:
-    """Refuse a bandwidth that the grid cannot show."""
-    if h < NARROWEST * step:
-        raise InvalidParameter(
-            f"protected_density: the bandwidth of {column!r} is less than a quarter of the grid's step; use more points or a larger bandwidth"
-        )
-    return h

@@ -102,9 +102,7 @@ def step_back(page: Page, i: int, j: int) -> int:
     if info.shape == "I":
         plain = info.low not in "ia" or page.low(k - 1) in (":", ";", ",", "/", "(")
         return k if plain and has_no_first(page, i, j) and starts_name(page, k) else i
-    if is_short(page, i, j) and could_lead(page, k, i):
-        return k
-    return i
+    return k if is_short(page, i, j) and could_lead(page, k, i) else i
 
 
 def is_reversed(page: Page, comma: int, i: int, j: int) -> bool:
@@ -235,9 +233,11 @@ def join_addresses(page: Page, spans: list[Span]) -> list[Span]:
             limit = spans[k + 1].start if k + 1 < len(spans) else len(page.text)
             span = replace(span, end=town_after(page, span, limit))
             span = replace(span, end=lines_after(page, span, limit))
-            last = joined[-1] if joined else None
-            beside = last is not None and is_between(page.text, last.end, span.start)
-            if last is not None and last.kind == "address" and beside:
+            last = joined[-1] if joined else span
+            between = page.text[last.end : span.start]
+            # Only commas, spaces and one line's end lie between two parts of an address.
+            near = len(between) <= 5 and between.count("\n") < 2 and BETWEEN.issuperset(between)
+            if joined and last.kind == "address" and near:
                 joined[-1] = replace(
                     last, end=max(last.end, span.end), certainty=max(last.certainty, span.certainty)
                 )
@@ -319,12 +319,6 @@ def is_block_word(page: Page, j: int) -> bool:
     return (
         info.shape in "CMU" and not info.medical and not info.marks & (m.TITLE | m.MONTH | m.PHONE)
     )
-
-
-def is_between(text: str, start: int, end: int) -> bool:
-    """Return True when only commas, spaces and one line's end lie between two places."""
-    near = end - start <= 5 and text.count("\n", start, end) < 2
-    return near and all(c in BETWEEN for c in text[start:end])
 
 
 def town_after(page: Page, span: Span, limit: int) -> int:

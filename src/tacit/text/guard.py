@@ -58,7 +58,11 @@ def guard_text(
     ``before`` is the text as it was: what it held of addresses and phone numbers may not stand in the new one.
     ``spared`` are words that reviewers asked to keep, in lower case.
     """
-    places = [*(known_places(text, record) if record else ()), *formed_places(text, forms, spared)]
+    places = [*(known_places(text, record) if record else ())]
+    for form in forms:
+        # Identifiers that their form gives away.
+        matches = FORMS[form].finditer(text)
+        places += [match.span() for match in matches if match.group().lower() not in spared]
     originals = {
         value
         for value, (start, end) in addresses_in(before)
@@ -106,16 +110,6 @@ def addresses_in(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
                 yield word, match.span()
     for match in PHONE.finditer(text):
         yield "".join(c for c in match.group() if c.isdigit()), match.span()
-
-
-def formed_places(
-    text: str, forms: Iterable[str], spared: frozenset[str]
-) -> Iterator[tuple[int, int]]:
-    """Yield where identifiers stand that their form gives away."""
-    for form in forms:
-        for match in FORMS[form].finditer(text):
-            if match.group().lower() not in spared:
-                yield match.span()
 
 
 def known_places(text: str, record: Mapping[str, Any]) -> Iterator[tuple[int, int]]:

@@ -205,23 +205,16 @@ def hold_queue(path: str | Path) -> Iterator[None]:
         yield
 
 
-def narratives_of(corpus: Corpus) -> list[dict[str, str]]:
-    """Return the documents that may identify by what they tell, each with the reason."""
-    return [
-        {"document": d.name, "reason": reason}
-        for d in corpus
-        for reason in (d.done or d.found or Findings(())).warnings
-    ]
-
-
 def queue_of(corpus: Corpus, decided: Iterable[Entry] = ()) -> Queue:
     """Return the uncertain words of a corpus and its narratives."""
     words: dict[str, Entry] = {}
+    narratives = []
     for document in corpus:
         findings = document.done or document.found or Findings(())
         text = document.text if document.origin is None else document.origin.text
         add_words(words, words_in(text, findings.uncertain))
-    return rank_words(words, decided, narratives_of(corpus))
+        narratives += [{"document": document.name, "reason": why} for why in findings.warnings]
+    return rank_words(words, decided, narratives)
 
 
 def words_in(text: str, spans: Iterable[Span]) -> Iterator[Entry]:

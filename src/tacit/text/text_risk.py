@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -15,7 +15,7 @@ from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.base import Data
-from tacit.data.corpus import Corpus, Document, Findings
+from tacit.data.corpus import Corpus, Findings
 from tacit.data.in_blocks import fold_records, ticker
 from tacit.data.microdata import Microdata
 from tacit.errors import SdcError
@@ -145,7 +145,12 @@ class TextRisk(Measure[Corpus | Microdata]):
         found = look_in(Scrub(language=self.language).task(), unseen, ticker(ctx))
         for document in data:
             ctx.tick("measuring what texts tell")
-            told.add(document.text, findings_left(document, found), self)
+            done = document.done
+            if done is not None:
+                left = Findings((), done.uncertain, done.warnings)
+            else:
+                left = everything(next(found) if document.found is None else document.found)
+            told.add(document.text, left, self)
         return told
 
     def _of_columns(self, data: Microdata, ctx: Context) -> Told:
@@ -153,7 +158,14 @@ class TextRisk(Measure[Corpus | Microdata]):
         task = Scrub(language=self.language).task()
 
         def tell(tellers: Scrubber[Told]) -> Callable[[int, pa.Table], Mapping[str, Any]]:
-            return lambda _block, table: tell_block(table, self.columns, tellers)
+            def tell_block(_block: int, table: pa.Table) -> Mapping[str, Any]:
+                whole = Told()
+                for column in self.columns:
+                    for told in tellers(items_of(table, column, ())[1]):
+                        whole.merge(vars(told))
+                return whole.to_dict()
+
+            return tell_block
 
         if done:
             here = Here(task, partial(tell_batch, self, False))
@@ -231,24 +243,6 @@ def tell_batch(measure: TextRisk, look: bool, task: Task, items: Sequence[Item])
         found = look_at(task, item) if look else Findings(())
         told.add(item.text, everything(found), measure)
     return told
-
-
-def tell_block(
-    table: pa.Table, columns: Iterable[str], tellers: Scrubber[Told]
-) -> Mapping[str, Any]:
-    """Return what the texts of a block of records tell."""
-    whole = Told()
-    for column in columns:
-        for told in tellers(items_of(table, column, ())[1]):
-            whole.merge(vars(told))
-    return whole.to_dict()
-
-
-def findings_left(document: Document, found: Iterator[Findings]) -> Findings:
-    """Return what was left in a text: what was found and not replaced; of a text not looked at, the next of ``found``."""
-    if document.done is not None:
-        return Findings((), document.done.uncertain, document.done.warnings)
-    return everything(next(found) if document.found is None else document.found)
 
 
 def everything(found: Findings) -> Findings:

@@ -135,7 +135,7 @@ def person_key(secret: bytes, person: str) -> bytes:
     return hmac.new(secret, person.encode(), hashlib.sha256).digest()
 
 
-def scrub_counted(task: Task, items: Sequence[Item]) -> tuple[list[str], dict[str, Any]]:
+def scrub_counted(task: Task, items: Sequence[Item]) -> Counted:
     """Return the new texts, and what was found in the old ones in numbers alone: little to send between processes."""
     outcomes = scrub_batch(task, items)
     return [outcome.text for outcome in outcomes], tally(outcomes)
@@ -190,7 +190,19 @@ def scrubbers(
 
     def shared(items: Iterable[Item]) -> Iterator[R]:
         waiting: deque[Sequence[Item]] = deque()
-        made = results(calls_for(task, work, items, waiting))
+
+        def calls() -> Iterator[tuple[Any, ...]]:
+            """Yield one call for several texts, or for each part of a long one; the texts themselves wait."""
+            for group in batches(items):
+                waiting.append(group)
+                if not is_shared_out(task, group):
+                    yield work, task, group
+                    continue
+                (item,) = group
+                for part in engine.parts_of(item.text):
+                    yield look_at_part, task, item.text[part.start : part.end], item.record
+
+        made = results(calls())
         for first in made:
             group = waiting.popleft()
             if not is_shared_out(task, group):
@@ -206,26 +218,6 @@ def scrubbers(
         yield shared
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def calls_for(
-    task: Task,
-    work: Callable[[Task, Sequence[Item]], R],
-    items: Iterable[Item],
-    waiting: deque[Sequence[Item]],
-) -> Iterator[tuple[Any, ...]]:
-    """Yield what the processes are asked to do: one call for several texts, or for each part of a long one.
-
-    The texts themselves go to ``waiting``.
-    """
-    for group in batches(items):
-        waiting.append(group)
-        if not is_shared_out(task, group):
-            yield work, task, group
-            continue
-        (item,) = group
-        for part in engine.parts_of(item.text):
-            yield look_at_part, task, item.text[part.start : part.end], item.record
 
 
 def is_shared_out(task: Task, group: Sequence[Item]) -> bool:
@@ -278,32 +270,27 @@ def travels(task: Task) -> bool:
     return True
 
 
-def tally(outcomes: Iterable[Outcome]) -> dict[str, Any]:
+def tally(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Return what was found in some texts, in numbers that JSON can hold."""
-    kinds: Counter[str] = Counter()
+    found = [outcome.found for outcome in outcomes]
+    spans = [s for f in found for s in f.spans]
     certainty: Counter[str] = Counter()
-    left: Counter[str] = Counter()
-    warned = caught = texts = changed = 0
+    for span in spans:
+        low = max((b for b in BINS if span.certainty >= b), default=0.0)
+        high = min((b for b in BINS if b > span.certainty), default=1.0)
+        certainty[f"{low:g} to {high:g}"] += 1
     expected = risk = 0.0
-    for outcome in outcomes:
-        texts += 1
-        certainties = [s.certainty for s in outcome.found.uncertain]
-        expected += sum(certainties)
-        risk += at_risk(certainties)
-        kinds.update(s.kind for s in outcome.found.spans)
-        certainty.update(bin_of(s) for s in outcome.found.spans)
-        left.update(s.kind for s in outcome.found.uncertain)
-        warned += bool(outcome.found.warnings)
-        caught += outcome.caught
-        changed += bool(outcome.found.spans)
+    for f in found:
+        left = [s.certainty for s in f.uncertain]
+        expected, risk = expected + sum(left), risk + at_risk(left)
     return {
-        "texts": texts,
-        "texts_with_findings": changed,
-        "found": dict(kinds),
+        "texts": len(found),
+        "texts_with_findings": sum(bool(f.spans) for f in found),
+        "found": dict(Counter(s.kind for s in spans)),
         "certainty": dict(certainty),
-        "uncertain": dict(left),
-        "narratives": warned,
-        "caught": caught,
+        "uncertain": dict(Counter(s.kind for f in found for s in f.uncertain)),
+        "narratives": sum(bool(f.warnings) for f in found),
+        "caught": sum(outcome.caught for outcome in outcomes),
         "expected_left": expected,
         "at_risk": risk,
     }
@@ -312,13 +299,6 @@ def tally(outcomes: Iterable[Outcome]) -> dict[str, Any]:
 def at_risk(certainties: Iterable[float]) -> float:
     """Return the chance that at least one of some spans identifies somebody: the noisy-or of their certainties."""
     return 1.0 - math.prod(1.0 - min(c, 1.0) for c in certainties)
-
-
-def bin_of(span: Span) -> str:
-    """Return the bin of a certainty in words."""
-    low = max((b for b in BINS if span.certainty >= b), default=0.0)
-    high = min((b for b in BINS if b > span.certainty), default=1.0)
-    return f"{low:g} to {high:g}"
 
 
 def add_tallies(tallies: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -350,9 +330,21 @@ def scrub_block(
     parts = [table.slice(start, SLICE) for start in range(0, max(len(table), 1), SLICE)]
     new: dict[str, pa.Array] = {}
     tallies: list[Mapping[str, Any]] = []
+
+    def keyed_items(table: pa.Table, column: str) -> Iterator[Item]:
+        rows = table.column(ROW).to_pylist()
+        people = [None] * len(rows) if person is None else table.column(person).to_pylist()
+        for i, item in zip(*items_of(table, column, known), strict=True):
+            whose = f"row {rows[i]}" if people[i] is None else f"person {people[i]}"
+            yield replace(item, key=person_key(secret, whose))
+
+    def new_texts(made: Iterable[Counted]) -> Iterator[str]:
+        for texts, told in made:
+            tallies.append(told)
+            yield from texts
+
     for column in columns:
-        items = (i for part in parts for i in keyed_items(part, column, known, person, secret))
-        made = told_texts(scrub(items), tallies)
+        made = new_texts(scrub(i for part in parts for i in keyed_items(part, column)))
         if keep:
             deque(made, maxlen=0)
             continue
@@ -363,24 +355,6 @@ def scrub_block(
             arrays.append(pa.array([next(made) if text else text for text in texts], kind))
         new[column] = pa.concat_arrays(arrays)
     return Change(new, tally=add_tallies(tallies))
-
-
-def keyed_items(
-    table: pa.Table, column: str, known: Iterable[str], person: str | None, secret: bytes
-) -> Iterator[Item]:
-    """Yield the texts of a column with what is known of their records, and the keys of their people."""
-    rows = table.column(ROW).to_pylist()
-    people = [None] * len(rows) if person is None else table.column(person).to_pylist()
-    for i, item in zip(*items_of(table, column, known), strict=True):
-        whose = f"row {rows[i]}" if people[i] is None else f"person {people[i]}"
-        yield replace(item, key=person_key(secret, whose))
-
-
-def told_texts(made: Iterable[Counted], tallies: list[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the new texts; what was found in the old ones goes to ``tallies``."""
-    for texts, told in made:
-        tallies.append(told)
-        yield from texts
 
 
 def items_of(table: pa.Table, column: str, known: Iterable[str]) -> tuple[list[int], list[Item]]:
@@ -407,14 +381,10 @@ def record_scrubbers(
         # Blocks are shared out already, and the function travels to them.
         yield Here(task, work)
         return
-    with scrubbers(task, text_size(data, columns), work, ticker(ctx)) as scrub:
-        yield scrub
-
-
-def text_size(data: Microdata, columns: Iterable[str]) -> int:
-    """Return how many characters some columns hold."""
     sums = [nw.col(c).str.len_chars().sum().alias(f"n{i}") for i, c in enumerate(columns)]
-    return sum(n or 0 for n in data.frame.select(*sums).collect("pyarrow").row(0))
+    characters = sum(n or 0 for n in data.frame.select(*sums).collect("pyarrow").row(0))
+    with scrubbers(task, characters, work, ticker(ctx)) as scrub:
+        yield scrub
 
 
 #: Name tokens: a word with a capital letter, or an initial.

@@ -280,17 +280,14 @@ class Lexicon:
             medical = None  # Sara is a name, though Sara Stedy is none
         if medical == "a" and max(word.first, word.last) >= 12:
             medical = None
+        unnamed = not word.first and not word.last
         if medical == "e":
             word.marks |= m.EPONYM
-        elif medical or low in known.drugs or self.ends_medical(word, low):
+        elif medical or low in known.drugs or (unnamed and low.endswith(known.pack.medical_ends)):
             word.marks |= m.MEDICAL
             word.medical = medical == "a" or (word.index < 4 and max(word.first, word.last) < 15)
         if low in known.drugs:
             word.marks |= m.DRUG
-
-    def ends_medical(self, word: Word, low: str) -> bool:
-        """Return True for a word that is no name and ends as medical terms do."""
-        return not word.first and not word.last and low.endswith(self.knowledge.pack.medical_ends)
 
     def look_up_ends(self, word: Word) -> None:
         """Mark words that are streets, hospitals or firms by how they end."""
@@ -355,6 +352,4 @@ def shape_of(text: str) -> str:
         return "l" if text == text.lower() else "M"
     if len(text) == 1:
         return "I"
-    if text.isupper():
-        return "U"
-    return "C" if text[1:] == text[1:].lower() else "M"
+    return "U" if text.isupper() else "C" if text[1:] == text[1:].lower() else "M"

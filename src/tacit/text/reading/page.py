@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -61,33 +62,22 @@ class Page:
         upper: dict[int, int] = {}
         other: dict[int, int] = {}
         for info, line in zip(self.infos, self.lines, strict=True):
-            if info.shape == "U":
-                upper[line] = upper.get(line, 0) + 1
-            elif info.shape in "lCM":
-                other[line] = other.get(line, 0) + 1
-        whole = sum(upper.values()) > 4 * sum(other.values())
-        return frozenset(
-            k for k, n in upper.items() if n > 3 * other.get(k, 0) and (n >= 3 or whole)
-        )
+            if info.shape in "UlCM":
+                counts = upper if info.shape == "U" else other
+                counts[line] = counts.get(line, 0) + 1
+        least = 1 if sum(upper.values()) > 4 * sum(other.values()) else 3
+        return frozenset(k for k, n in upper.items() if n > 3 * other.get(k, 0) and n >= least)
 
     def is_lower(self) -> bool:
         """Return True for a text whose sentences begin without capital letters."""
-        small = large = 0
         infos = self.infos
-        for i, info in enumerate(infos):
-            if info.shape in "lC" and (
-                i == 0 or infos[i - 1].low in ".!?" or self.lines[i] != self.lines[i - 1]
-            ):
-                if info.shape == "l":
-                    small += 1
-                else:
-                    large += 1
-            if small + large > 400:
-                break
-        if not small + large:
+        worded = (i for i, info in enumerate(infos) if info.shape in "lC")
+        begun = (i for i in worded if self.opens_line(i) or infos[i - 1].low in ".!?")
+        first = [infos[i].shape for i in itertools.islice(begun, 401)]
+        if not first:
             # One long line that begins with a mark: a transcript, a message.
             return not any(info.shape in "CU" for info in infos[:400]) and bool(infos)
-        return small > large
+        return 2 * first.count("l") > len(first)
 
     @functools.cached_property
     def month_first(self) -> bool:

@@ -46,7 +46,9 @@ def to_month(text: str, pack: Pack) -> str:
     date, at = parts
     month = pack.month_names[date.month - 1]
     if date.form == "text":
-        written = month_word(text, pack) or month
+        # The month's name stays as it is written.
+        named = (w for w in WORD.findall(text) if w.lower() in pack.months)
+        written = next(named, month)
         comma = "," in text[at:] and date.year_text
         return f"{written}{',' if comma else ''} {date.year_text}".strip()
     if date.form == "iso":
@@ -57,14 +59,6 @@ def to_month(text: str, pack: Pack) -> str:
         return month
     sign = date.form[-1]
     return f"{date.month:02d}{sign}{date.year_text}"
-
-
-def month_word(text: str, pack: Pack) -> str:
-    """Return the month's name as it is written in a date."""
-    for found in WORD.finditer(text):
-        if found[0].lower() in pack.months:
-            return found[0]
-    return ""
 
 
 def shift(text: str, days: int, pack: Pack) -> str:
@@ -87,21 +81,16 @@ def shift(text: str, days: int, pack: Pack) -> str:
         return moved.strftime("%Y%m%d")
     if date.form.startswith(("numeric", "short")):
         sign = date.form[-1]
-        day_first = pack.day_first or sign == "." or written_day_first(text[at:], date)
+        first = re.findall(r"\d+", text[at:])[0]
+        day_first = pack.day_first or sign == "." or int(first) == date.day > 12
         pair = (moved.day, moved.month) if day_first else (moved.month, moved.day)
-        pad = text[at : at + 1] == "0" or len(re.match(r"\d+", text[at:])[0]) == 2  # type: ignore[index]
+        pad = first[0] == "0" or len(first) == 2
         numbers = [f"{n:02d}" if pad else str(n) for n in pair]
         return sign.join((*numbers, year) if year else numbers)
     name = pack.month_names[moved.month - 1]
     if text[at].isdigit():
         return f"{moved.day} {name} {year}".strip()
     return f"{name} {moved.day}, {year}" if year else f"{name} {moved.day}"
-
-
-def written_day_first(text: str, date: Written) -> bool:
-    """Return True when a date in digits was written with its day first."""
-    found = re.match(r"\d+", text)
-    return bool(found and int(found[0]) == date.day and date.day != date.month and date.day > 12)
 
 
 WEEKDAYS = (
@@ -189,10 +178,7 @@ def calendar_spans(text: str, spans: Sequence[Span], pack: Pack, *, shifted: boo
 
 def move_word(word: str, days: int, pack: Pack) -> str:
     """Return a word of the calendar moved by days; an empty text for a date with a day."""
-    for moved in moved_forms(word, days, pack):
-        if moved:
-            return moved
-    return ""
+    return next(filter(None, moved_forms(word, days, pack)), "")
 
 
 def moved_forms(word: str, days: int, pack: Pack) -> Iterator[str]:

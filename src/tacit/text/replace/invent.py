@@ -45,12 +45,8 @@ class People:
         """Return the invented name for a name as it is written."""
         known = self.done.get(text)
         if known is None:
-            known = self.done[text] = self.replace_words(text)
+            known = self.done[text] = TOKEN.sub(lambda found: self.replace_word(found[0]), text)
         return known
-
-    def replace_words(self, text: str) -> str:
-        """Return a name word by word."""
-        return TOKEN.sub(lambda found: self.replace_word(found[0]), text)
 
     def replace_word(self, word: str) -> str:
         """Return what one word of a name becomes."""
@@ -66,15 +62,10 @@ class People:
         for full in related_forms(self.lexicon.knowledge, low):
             if self.uses.get(full, "last") != "last" and len(full) > len(low):
                 whole = self.inventor.word(full, self.uses[full])
-                return like_case(shorten(whole, low), word)
+                # The start of the invented name is its short form, never the original itself.
+                size = 4 if whole[:3].endswith(("th", "sh")) else 3
+                return like_case(whole[: size + (whole[:size] == low)], word)
         return like_case(self.inventor.word(low, use), word)
-
-
-def shorten(word: str, original: str) -> str:
-    """Return the start of an invented name as its short form, never the original itself."""
-    size = 4 if word[:3].endswith(("th", "sh")) else 3
-    short = word[:size]
-    return short if short != original else word[: size + 1]
 
 
 CUES = cues("places")
