@@ -217,28 +217,23 @@ class Lines:
         skip = self.choices.SE if skip_empty is None else skip_empty
         return [i for i in range(len(self.table)) if not (skip and self.table.marked_empty[i])]
 
-    def first_line(self) -> str:
-        """Return the names of the columns."""
-        names = [*self.names(), self.value_name(), *(["Status"] if self.choices.AS else [])]
-        return ",".join(map(self.quoted, names))
-
-    def names(self) -> Sequence[str]:
-        """Return the names of the code columns."""
-        return self.table.names or ("cell",)
-
-    def value_name(self) -> str:
-        """Return the name of the column of values."""
-        return "Freq" if self.table.frequency else self.table.response
+    def by_cell(
+        self, texts: Sequence[str], more: Mapping[str, Callable[[int], str]]
+    ) -> Iterator[str]:
+        """Yield one line per cell: codes, value and further columns; their names first where asked."""
+        if self.choices.FL:
+            value = "Freq" if self.table.frequency else self.table.response
+            names = [*(self.table.names or ("cell",)), value, *more]
+            yield ",".join(map(self.quoted, names))
+        for i in self.cells():
+            yield ",".join([*self.codes(i), texts[i], *(write(i) for write in more.values())])
 
     def code_value(self) -> Iterator[str]:
         """Return one line per cell: codes, value and, where asked, the status number."""
-        if self.choices.FL:
-            yield self.first_line()
         status = self.choices.AS
         texts = self.texts(true=status and self.confidential)
-        for i in self.cells():
-            fields = [*self.codes(i), texts[i]]
-            yield ",".join([*fields, str(int(self.table.status[i]))] if status else fields)
+        more = {"Status": lambda i: str(int(self.table.status[i]))} if status else {}
+        return self.by_cell(texts, more)
 
     def pivot(self) -> Iterator[str]:
         """Return the code-value lines, always with names in front."""
@@ -297,12 +292,7 @@ class Lines:
             "CellKey": (choices.AC, lambda i: format_all_digits(float(table.extra["cell_key"][i]))),
         }
         columns = {title: write for title, (on, write) in more.items() if on}
-        if choices.FL:
-            titles = [*self.names(), self.value_name(), *columns]
-            yield ",".join(map(self.quoted, titles))
-        texts = self.texts()
-        for i in self.cells():
-            yield ",".join([*self.codes(i), texts[i], *(write(i) for write in columns.values())])
+        return self.by_cell(self.texts(), columns)
 
 
 def largest_share(table: Table) -> Floats:
@@ -332,21 +322,6 @@ def sbs_flags(table: Table) -> list[str]:
 
 
 # -- intermediate --------------------------------------------------------------------------------
-
-
-def letters_of(table: Table) -> list[str]:
-    """Return the status letters: empty, unsafe, secondary, protected, safe."""
-    letters = np.select(
-        [
-            table.empty,
-            is_primary(table.status),
-            is_secondary(table.status),
-            table.status == Status.PROTECTED,
-        ],
-        ["E", "U", "M", "P"],
-        "S",
-    )
-    return [str(x) for x in letters]
 
 
 def write_intermediate(
@@ -418,7 +393,10 @@ class Column(NamedTuple):
 
 def intermediate_columns(table: Table, choices: Choices, places: int) -> list[Column]:
     """Return the columns behind the codes."""
-    letters = letters_of(table)
+    status = table.status
+    # Empty, unsafe, secondary, protected, safe.
+    sorts = [table.empty, is_primary(status), is_secondary(status), status == Status.PROTECTED]
+    letters = [str(x) for x in np.select(sorts, ["E", "U", "M", "P"], "S")]
     if choices.SO:
         return [Column("Status", letters, {"STATUS": ()})]
 

@@ -119,7 +119,10 @@ def score_document(
             "A document has no marks to compare with; give gold spans or leave it out."
         )
     text = document.text
-    changing = effective_spans(text, spans, output)
+    changing = sorted(spans)
+    if output is not None:
+        pieces = zip(changing, align(text, changing, output), strict=True)
+        changing = [s for s, piece in pieces if piece != text[s.start : s.end]]
     covered, golden = bytearray(len(text)), bytearray(len(text))
     for spans_of, places in ((changing, covered), (document.gold, golden)):
         for s in spans_of:
@@ -133,15 +136,6 @@ def score_document(
     violated = sum(any(covered[i] and text[i].isalnum() for i in inside) for inside in kept)
     changed, right, tokens = count_changes(text, covered, golden)
     return DocumentScore(tuple(scored), changed, right, len(document.keep), violated, tokens)
-
-
-def effective_spans(text: str, spans: Sequence[Span], output: str | None) -> list[Span]:
-    """Return the spans, in order, that changed something."""
-    ordered = sorted(spans)
-    if output is None:
-        return ordered
-    pieces = align(text, ordered, output)
-    return [s for s, piece in zip(ordered, pieces, strict=True) if piece != text[s.start : s.end]]
 
 
 def align(text: str, spans: Sequence[Span], output: str) -> list[str]:

@@ -300,7 +300,12 @@ def lines_after(page: Page, span: Span, limit: int) -> int:
             return end
         j = i + 1
         stop = min(page.size, j + 8)
-        while j < stop and page.lines[j] == page.lines[i + 1] and is_block_word(page, j):
+        while j < stop and page.lines[j] == page.lines[i + 1]:
+            # A word, a comma or a number of a block of lines.
+            info = page.infos[j]
+            barred = info.medical or info.marks & (m.TITLE | m.MONTH | m.PHONE)
+            if info.low not in (",", "-", ".") and (info.shape not in "dCMU" or barred):
+                break
             j += 1
         if j == i + 1 or (j < page.size and page.lines[j] == page.lines[i + 1]):
             return end
@@ -309,16 +314,6 @@ def lines_after(page: Page, span: Span, limit: int) -> int:
             return end
         end = page.ends[last]
     return end
-
-
-def is_block_word(page: Page, j: int) -> bool:
-    """Return True for a word, a comma or a number of a block of lines."""
-    info = page.infos[j]
-    if info.shape == "d" or info.low in (",", "-", "."):
-        return True
-    return (
-        info.shape in "CMU" and not info.medical and not info.marks & (m.TITLE | m.MONTH | m.PHONE)
-    )
 
 
 def town_after(page: Page, span: Span, limit: int) -> int:

@@ -26,25 +26,29 @@ from tacit.text.work import Scrubber, items_of, look_batch, record_scrubbers
 def queue_records(
     step: Scrub, data: Microdata, decided: Iterable[Entry] = (), ctx: Context | None = None
 ) -> tuple[Queue, dict[str, int]]:
-    """Return the queue of the text columns of original records, and the number of the record behind each token.
+    """Return the queue of the text columns of records as they were before a step, and the record behind each token.
 
-    Parameters
-    ----------
-    step
-        The step that scrubs them; its settings and known columns are used.
-    data
-        The records as they were before the step.
-    decided
-        Entries of an earlier queue: their decisions stay in the new one.
-    ctx
-        Where progress is told, and whether to stop is asked.
+    Decisions on the entries of an earlier queue (``decided``) stay in the new one.
     """
     ctx = Context.start(0) if ctx is None else ctx
     task, known = step.task(), step.known_columns(data)
     columns = tuple(dict.fromkeys((*step.columns, *known)))
 
     def work(look: Scrubber[list[Findings]]) -> Callable[[int, pa.Table], Mapping[str, Any]]:
-        return lambda _block, table: look_at_block(table, step.columns, known, look)
+        def look_at_block(_block: int, table: pa.Table) -> dict[str, Any]:
+            """Return the uncertain words of some records, and the rows that may identify by what they tell."""
+            words: dict[str, Entry] = {}
+            narratives = []
+            rows = table.column(ROW).to_pylist()
+            for column in step.columns:
+                there, items = items_of(table, column, known)
+                found = (findings for part in look(items) for findings in part)
+                for i, item, findings in zip(there, items, found, strict=True):
+                    add_words(words, words_in(item.text, findings.uncertain))
+                    narratives += [(rows[i], reason) for reason in findings.warnings]
+            return {"words": [astuple(e) for e in words.values()], "narratives": narratives}
+
+        return look_at_block
 
     with record_scrubbers(task, data, step.columns, look_batch, ctx) as look:
         told = fold_records(data, columns, work(look), ctx)
@@ -57,22 +61,3 @@ def queue_records(
             token = tokens.setdefault(row, secrets.token_hex(6))
             narratives.append({"document": f"record {token}", "reason": reason})
     return rank_words(words, decided, narratives), {t: row + 1 for row, t in tokens.items()}
-
-
-def look_at_block(
-    table: pa.Table,
-    columns: Iterable[str],
-    known: Iterable[str],
-    look: Scrubber[list[Findings]],
-) -> dict[str, Any]:
-    """Return the uncertain words of a block of records, and the rows whose texts may identify by what they tell."""
-    words: dict[str, Entry] = {}
-    narratives = []
-    rows = table.column(ROW).to_pylist()
-    for column in columns:
-        there, items = items_of(table, column, known)
-        found = (findings for part in look(items) for findings in part)
-        for i, item, findings in zip(there, items, found, strict=True):
-            add_words(words, words_in(item.text, findings.uncertain))
-            narratives += [(rows[i], reason) for reason in findings.warnings]
-    return {"words": [astuple(e) for e in words.values()], "narratives": narratives}

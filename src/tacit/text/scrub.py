@@ -39,7 +39,6 @@ from tacit.text.review import Lists, read_decisions, read_lists
 from tacit.text.work import (
     Counted,
     Item,
-    Outcome,
     Scrubber,
     Task,
     add_tallies,
@@ -349,21 +348,14 @@ class Scrub(Method[Corpus | Microdata]):
         with scrubbers(task, data.characters, scrub_batch, ticker(ctx)) as scrub:
             outcomes = [outcome for part in scrub(items) for outcome in part]
         told = tally(outcomes)
-        self._tell(told, ctx)
+        self._tell(told)
         ctx.note(**told, known_records=sum(bool(d.record) for d in data))
-        pairs = zip(data, outcomes, strict=True)
-        return data.with_documents(self._document(d, outcome) for d, outcome in pairs)
-
-    def _document(self, document: Document, outcome: Outcome) -> Document:
+        pairs = list(zip(data, outcomes, strict=True))
         if self.mode == "list":
-            return replace(document, found=outcome.found)
-        return Document(
-            document.name,
-            outcome.text,
-            record=document.record,
-            origin=document,
-            done=outcome.found,
-            marks=outcome.marks,
+            return data.with_documents(replace(d, found=made.found) for d, made in pairs)
+        return data.with_documents(
+            Document(d.name, o.text, record=d.record, origin=d, done=o.found, marks=o.marks)
+            for d, o in pairs
         )
 
     def _scrub_columns(self, data: Microdata, task: Task, secret: bytes, ctx: Context) -> Microdata:
@@ -379,13 +371,12 @@ class Scrub(Method[Corpus | Microdata]):
         with record_scrubbers(task, data, self.columns, scrub_counted, ctx) as scrub:
             result, tallies = change_records(data, work(scrub), ctx)
         told = add_tallies(tallies)
-        self._tell(told, ctx)
+        self._tell(told)
         ctx.note(**told, known_columns=list(known), **{SCRUBBED: list(self.columns)})
         return result
 
-    def _tell(self, told: Mapping[str, Any], ctx: Context) -> None:
+    def _tell(self, told: Mapping[str, Any]) -> None:
         """Warn of narratives that identify by what they tell."""
-        del ctx
         if told["narratives"] and self.mode != "list":
             warnings.warn(
                 "scrub: some texts tell what may identify a person without a name: dated events of a life, a public "
@@ -399,9 +390,8 @@ class Scrub(Method[Corpus | Microdata]):
         if self.known is not None:
             return self.known
         schema = data.frame.collect_schema()
-        telling = (c for c in data.keys if any(part in c.lower() for part in TELLING))
-        dated = {c for c in data.keys if schema[c] in (nw.Date, nw.Datetime)} | {*telling}
-        keys = (c for c in data.keys if c in dated)
+        telling = {c for c in data.keys if any(part in c.lower() for part in TELLING)}
+        keys = (c for c in data.keys if c in telling or schema[c] in (nw.Date, nw.Datetime))
         known = dict.fromkeys((*data.identifiers, *keys))
         return tuple(c for c in known if c not in self.columns)
 
@@ -440,13 +430,12 @@ CHECKED_BEFORE = (
 
 def text_faults(kind: str, data: Any, columns: Sequence[str]) -> list[SdcError]:
     """Return which of the columns hold no text."""
-    if not columns:
-        return []
-    schema = data.frame.collect_schema()
+    schema = data.frame.collect_schema() if columns else {}
+    there = (c for c in columns if c in data.columns)
     return [
         InputError(f"{kind}: column {c!r} does not hold text")
-        for c in columns
-        if c in data.columns and schema[c] != nw.String
+        for c in there
+        if schema[c] != nw.String
     ]
 
 

@@ -204,13 +204,10 @@ def salvage(page: Page, span: Span, start: int, end: int) -> Iterator[Span]:
         info = page.infos[k]
         if info.shape == "d" and len(info.low) >= LONG:
             yield replace(span, start=page.starts[k], end=page.ends[k], kind="id")
-        elif info.shape in "CM" and (is_titled(page, k) or is_strange(page, k, end)):
+            continue
+        titled = page.marks(k - 2 if page.low(k - 1) == "." else k - 1) & m.TITLE
+        if info.shape in "CM" and (titled or is_strange(page, k, end)):
             yield replace(span, start=page.starts[k], end=page.ends[k], kind="name")
-
-
-def is_titled(page: Page, k: int) -> bool:
-    """Return True after a title."""
-    return bool(page.marks(k - 2 if page.low(k - 1) == "." else k - 1) & m.TITLE)
 
 
 def is_strange(page: Page, k: int, end: int) -> bool:
@@ -271,7 +268,9 @@ def could_be_date(page: Page, span: Span) -> bool:
         return False
     if whole == {"-"} and is_range(page, i):
         return False
-    return not (after_score(page, i) or is_level(page, i) or is_share(page, i, numbers))
+    # What hangs on a letter: C5/6, x3/4.
+    level = i > 0 and page.joined(i - 1) and page.infos[i - 1].shape != "p"
+    return not (level or after_score(page, i) or is_share(page, i, numbers))
 
 
 def is_month_alone(page: Page, inside: range) -> bool:
@@ -310,11 +309,6 @@ def ranks_a_noun(page: Page, j: int) -> bool:
     if after is None or not page.together(j - 1, j) or after.shape == "p":
         return False
     return not after.marks & (m.STOP | m.PREPOSITION | m.ACTS | m.MEETS | m.CLAUSE)
-
-
-def is_level(page: Page, i: int) -> bool:
-    """Return True for what hangs on a letter: C5/6, x3/4."""
-    return i > 0 and page.joined(i - 1) and page.infos[i - 1].shape != "p"
 
 
 def tidy_phone(page: Page, span: Span) -> Iterator[Span]:

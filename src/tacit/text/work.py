@@ -417,14 +417,9 @@ def straight_search(text: str, record: Mapping[str, Any]) -> tuple[Span, ...]:
 
 def search_with_cues(text: str, record: Mapping[str, Any]) -> tuple[Span, ...]:
     """Return the same, and what stands after headings and salutations and before signatures."""
-    return without_overlap([*straight_search(text, record), *cued(text)])
-
-
-def cued(text: str) -> Iterator[Span]:
-    """Yield what the places where letters name people hold."""
-    for kind, pattern in CUES:
-        for match in pattern.finditer(text):
-            yield Span(*match.span(1), kind, 1.0, "cue")
+    cued = ((kind, found.span(1)) for kind, pattern in CUES for found in pattern.finditer(text))
+    spans = (Span(a, b, kind, 1.0, "cue") for kind, (a, b) in cued)
+    return without_overlap([*straight_search(text, record), *spans])
 
 
 def without_overlap(spans: Iterable[Span]) -> tuple[Span, ...]:
