@@ -6,7 +6,7 @@ from tacit.text.reading import marks as m
 from tacit.text.reading.page import REACH, Page
 from tacit.text.reading.words import cues
 
-CUES = cues("proper")
+PROPER = cues("proper")
 #: Marks of words that no name of a thing holds.
 NOT_WITHIN = m.WEEKDAY | m.MONTH | m.TITLE | m.STOP | m.PHONE | m.BORN
 
@@ -33,7 +33,7 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
                 continue
             break
         hyphens = k > 1 and page.low(k + 1) == "-" and page.low(k - 1) == "-"
-        if info.low in CUES.joints and hyphens and page.joined(k):
+        if info.low in PROPER.joints and hyphens and page.joined(k):
             i = k - 1
             continue
         if info.low == "s" and k > 0 and page.low(k - 1) in "'’" and page.joined(k - 1):
@@ -47,7 +47,7 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
             i = k
             taken += 1
             continue
-        within = info.low in CUES.inner and taken and k > 0 and not page.plain_case(k)
+        within = info.low in PROPER.inner and taken and k > 0 and not page.plain_case(k)
         if within and page.capital(k - 1) and not stops(page, k - 1):
             i = k
             continue
@@ -65,7 +65,7 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
 def is_prefixed(page: Page, i: int) -> bool:
     """Return True when New, Old or Upper stands before a name within a sentence: attends New Canaan Church."""
     before = page.infos[i - 1]
-    if before.shape != "C" or before.low not in CUES.prefixes:
+    if before.shape != "C" or before.low not in PROPER.prefixes:
         return False
     sentence = page.starts_sentence(i - 1)
     return page.infos[i].shape in "CM" and page.gap(i - 1) == 1 and not sentence
@@ -80,7 +80,7 @@ def inner_dot(page: Page, k: int) -> bool:
 def is_nested(page: Page, k: int) -> bool:
     """Return True for a small word with a capital after another capitalised word: Holy Well Lane."""
     info, before = page.infos[k], page.near(k, k - 1)
-    if info.low not in CUES.nested or info.shape != "C" or before is None:
+    if info.low not in PROPER.nested or info.shape != "C" or before is None:
         return False
     return before.shape == "C" and not before.marks & m.STOP
 
@@ -100,7 +100,7 @@ def stops(page: Page, k: int) -> bool:
 
 def tidy(page: Page, i: int, j: int) -> int:
     """Return i moved past small words and marks at the start."""
-    while i < j and (page.infos[i].shape == "p" or page.low(i) in CUES.small or page.low(i) == "s"):
+    while i < j and (page.infos[i].shape == "p" or page.low(i) in PROPER.small or page.low(i) == "s"):
         i += 1
     return i
 
@@ -109,7 +109,7 @@ def is_specific(page: Page, i: int, j: int) -> bool:
     """Return True when some word of i to j tells which one it is."""
     for k in range(i, j):
         info = page.infos[k]
-        if info.shape in "dp" or info.low in CUES.generic or info.low in CUES.small:
+        if info.shape in "dp" or info.low in PROPER.generic or info.low in PROPER.small:
             continue
         named = not info.marks & m.MEDICAL or info.marks & (m.FIRST | m.LAST | m.PLACE)
         if info.low != "s" and named and (not info.medical or info.index >= 4):
@@ -117,7 +117,7 @@ def is_specific(page: Page, i: int, j: int) -> bool:
     return False
 
 
-def continues(page: Page, j: int, end: int) -> bool:
+def name_continues(page: Page, j: int, end: int) -> bool:
     """Return True for a sign or a small word at token end with which the name that began at token j goes on."""
     low = page.low(end)
     if low == ".":
@@ -141,14 +141,14 @@ def forward_proper(page: Page, j: int, most: int = 5) -> int:
             taken += 1
         elif info.low in "'’" and page.joined(end - 1) and page.low(end + 1) == "s" and end > j:
             end += 2
-        elif end > j and continues(page, j, end):
+        elif end > j and name_continues(page, j, end):
             end += 1
         elif info.low == "-" and end > j and page.joined(end - 1) and page.joined(end):
-            if page.low(end + 1) not in CUES.joints or page.low(end + 2) != "-":
+            if page.low(end + 1) not in PROPER.joints or page.low(end + 2) != "-":
                 break
             end += 3
         else:
             break
-    while end > j and (page.infos[end - 1].shape == "p" or page.low(end - 1) in CUES.small):
+    while end > j and (page.infos[end - 1].shape == "p" or page.low(end - 1) in PROPER.small):
         end -= 1
     return end

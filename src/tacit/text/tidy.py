@@ -204,7 +204,6 @@ def salvage(page: Page, span: Span, start: int, end: int) -> Iterator[Span]:
         info = page.infos[k]
         if info.shape == "d" and len(info.low) >= LONG:
             yield replace(span, start=page.starts[k], end=page.ends[k], kind="id")
-            continue
         titled = page.marks(k - 2 if page.low(k - 1) == "." else k - 1) & m.TITLE
         if info.shape in "CM" and (titled or is_strange(page, k, end)):
             yield replace(span, start=page.starts[k], end=page.ends[k], kind="name")

@@ -93,7 +93,7 @@ def shift(text: str, days: int, pack: Pack) -> str:
     return f"{name} {moved.day}, {year}" if year else f"{name} {moved.day}"
 
 
-WEEKDAYS = (
+DAY_NAMES = (
     ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
     ("Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"),
 )
@@ -134,7 +134,7 @@ HOLIDAY = re.compile(
     rf"(?<![\w-])(?:{'|'.join(HOLIDAYS)})(?![\w-]| (?:disease|factor|tree|Island)\b)", re.IGNORECASE
 )
 WEEKDAY = re.compile(
-    rf"(?<![\w-])({'|'.join((*WEEKDAYS[0], *WEEKDAYS[1], 'Sonnabend'))})(?=s?(?!\w))"
+    rf"(?<![\w-])({'|'.join((*DAY_NAMES[0], *DAY_NAMES[1], 'Sonnabend'))})(?=s?(?!\w))"
 )
 SEASON = re.compile(
     r"(?<![\w-])(?:(?<=[Ii]n )|(?<=[Tt]he )|(?<=last )|(?<=this )|(?<=next )|(?<=early )|(?<=late )|(?<=mid-)|(?<=since )|(?<=during )|(?<=im )|(?<=seit ))"
@@ -184,7 +184,7 @@ def move_word(word: str, days: int, pack: Pack) -> str:
 def moved_forms(word: str, days: int, pack: Pack) -> Iterator[str]:
     """Yield the word moved, by each form that it may have."""
     yield holiday(word, pack)
-    yield move_in(word, WEEKDAYS, lambda at: (at + days) % 7)
+    yield move_in(word, DAY_NAMES, lambda at: (at + days) % 7)
     yield move_in(word, SEASONS, lambda at: middle(2001, 1 + 3 * at, days).month % 12 // 3)
     numbered = NUMBERED.fullmatch(word)
     if numbered:

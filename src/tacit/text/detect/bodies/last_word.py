@@ -59,10 +59,9 @@ def find_hospitals(page: Page, i: int) -> Iterator[Candidate]:
     if info.low in HOSPITAL.weak and end == i + 1 and info.low not in HOSPITAL.alone:
         return
     if page.plain_case(i):
-        evidence = 0.88
-        if info.low in HOSPITAL.weak and all(page.infos[k].common >= 11 for k in range(start, i)):
-            # step practice
-            evidence = 0.6
+        # step practice
+        plain = all(page.infos[k].common >= 11 for k in range(start, i))
+        evidence = 0.6 if plain and info.low in HOSPITAL.weak else 0.88
     if info.low in HOSPITAL.weak:
         evidence -= 0.05
     yield cut(page, start, end, "hospital", evidence, "hospital")
@@ -144,20 +143,14 @@ def is_abbreviation(page: Page, i: int) -> bool:
 def find_employers(page: Page, i: int) -> Iterator[Candidate]:
     """Works at, employed by, job with: the capitalised words after it."""
     j = i + 1
-    seen = False
-    while j < min(page.size, i + 9) and page.together(i, j):
-        low = page.low(j)
-        if low in ("at", "for", "by", "with", "from", "bei", ":"):
-            seen = True
-            j += 1
-            if page.low(j) in ("the", "a", "der", "dem"):
-                j += 1
-            break
-        small = page.marks(j) & m.STOP and low not in ("as", "a", "an", "the", "is")
-        if page.infos[j].shape == "p" or small:
+    while page.low(j) not in ("at", "for", "by", "with", "from", "bei", ":"):
+        small = page.marks(j) & m.STOP and page.low(j) not in ("as", "a", "an", "the", "is")
+        if not page.together(i, j) or j > i + 8 or page.infos[j].shape == "p" or small:
             return
         j += 1
-    if not seen or not page.together(i, j):
+    near = page.together(i, j) and j <= i + 8
+    j += 2 if page.low(j + 1) in ("the", "a", "der", "dem") else 1
+    if not near or not page.together(i, j):
         return
     if page.capital(j) and not page.plain_case(j):
         if page.marks(j) & m.TITLE:

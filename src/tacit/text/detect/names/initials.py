@@ -36,10 +36,9 @@ def find_initial_lines(page: Page, i: int) -> Iterator[Candidate]:
     """Find a line of initials only, perhaps two persons' with a slash, a dash before or a time after."""
     if len(page.words[i]) > 3:
         return
-    line = page.lines[i]
+    line, j = page.lines[i], i
     if i + LONG_LINE < page.size and page.lines[i + LONG_LINE] == line:
         return
-    j = i
     while page.low(j) in ("-", "–", "—", "~", "/") and j < i + 3:
         j += 1
     groups = []
@@ -54,8 +53,8 @@ def find_initial_lines(page: Page, i: int) -> Iterator[Candidate]:
             break
         j += 1
     if j < page.size and page.lines[j] == line:
-        stamped = j + STAMP >= page.size or page.lines[j + STAMP] != line
-        if page.infos[j].shape != "d" or not stamped:
+        long = j + STAMP < page.size and page.lines[j + STAMP] == line
+        if page.infos[j].shape != "d" or long:
             return
     final = j >= page.size or page.lines[j] > line + 1
     medical = sum(1 for start, _, _ in groups if page.marks(start) & m.MEDICAL)
@@ -195,8 +194,7 @@ def find_typists(page: Page, i: int) -> Iterator[Candidate]:
     apart = page.opens_line(i - 1) or page.gap(i - 2) > 1
     parts = (page.infos[i - 1], page.infos[i + 1])
     if apart and all(2 <= len(p.low) <= 4 and not p.common and not p.medical for p in parts):
-        yield written(page, i - 1, i, 0.82, "typist")
-        yield written(page, i + 1, i + 2, 0.82, "typist")
+        yield from (written(page, k, k + 1, 0.82, "typist") for k in (i - 1, i + 1))
 
 
 @detector("initials by", m.SIGNS)
@@ -229,9 +227,7 @@ def initials_of_writer(page: Page, i: int) -> Iterator[Candidate]:
 
 def closes_field(page: Page, j: int) -> bool:
     """Return True at the end of a line or column, or before a mark that ends a field."""
-    if page.ends_line(j) or page.apart(j):
-        return True
-    return page.low(j) in (".", ",", ";", "/", ")", "|")
+    return page.ends_line(j) or page.apart(j) or page.low(j) in (".", ",", ";", "/", ")", "|")
 
 
 def is_signed_by(page: Page, i: int, end: int) -> bool:
@@ -337,10 +333,9 @@ def initials_after(page: Page, i: int) -> float:
         return 0.6 if other.shape == "I" or lettered else 0.0
     if after == "to" and opens and other is not None:
         return 0.82 if other.shape == "l" and other.common and not other.marks & m.STOP else 0.0
-    if after in ("is", "was"):
-        near = (page.near(i, k) for k in (i + 2, i + 3))
-        if any(w is not None and w.shape == "d" for w in near):
-            return 0.7
+    numbers = (k for k in (i + 2, i + 3) if page.marks(k) & m.DIGIT)
+    if after in ("is", "was") and any(page.together(i, k) for k in numbers):
+        return 0.7
     if page.possessive(i + 1):
         return 0.7 if page.marks(i + 3) & m.RELATION else 0.0
     return 0.5 if after in CUES.does and page.infos[i + 1].shape == "l" else 0.0

@@ -42,10 +42,9 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
         if info.first >= 16 and not info.common:
             yield cut(page, i, i + 1, "name", 0.5, "list first name")
         return
-    weak = info.common > 0 and (page.starts_sentence(i) or info.index < 6)
     telling = page.low(i + 1) not in ("the", "a", "this", "to", "an", "his", "her")
-    if weak and info.first >= 16 and info.index >= 5 and telling:
-        weak = False
+    named = info.first >= 16 and info.index >= 5 and telling
+    weak = info.common > 0 and not named and (page.starts_sentence(i) or info.index < 6)
     place = bool(info.marks & (m.PLACE | m.EPONYM | m.STATE))
     if info.first >= 8:
         sure = not info.common and not place
@@ -61,15 +60,12 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
 
 def leads_name(page: Page, i: int) -> bool:
     """Return True for a role or a word of kin before a name, though some bear it themselves: Warden Strong, nan deb."""
-    info = page.infos[i]
-    if not info.marks & (m.ROLE | m.RELATION) or info.first >= 13 or not page.together(i, i + 1):
+    info, after = page.infos[i], page.near(i, i + 1)
+    role = info.marks & (m.ROLE | m.RELATION) > 0 and info.first < 13
+    if not role or after is None or page.gap(i) != 1:
         return False
-    after = page.infos[i + 1]
-    if page.gap(i) != 1:
-        return False
-    if page.capital(i):
-        return after.shape == "C"
-    return after.shape == "l" and (after.index >= 4 or after.first >= 9)
+    named = after.shape == "l" and (after.index >= 4 or after.first >= 9)
+    return after.shape == "C" if page.capital(i) else named
 
 
 #: Marks of words that are no surname, be it an odd one.
@@ -104,10 +100,8 @@ def is_lone(page: Page, i: int) -> bool:
 @detector("first and last name", m.NAMED)
 def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a first name followed by a name: capitalised, or in a text without capitals a listed surname."""
-    if page.infos[i].first < 6:
-        return
     info = page.infos[i]
-    if i and page.joined(i - 1) and page.low(i - 1) in "-'’":
+    if info.first < 6 or (i and page.joined(i - 1) and page.low(i - 1) in "-'’"):
         return
     if page.capital(i):
         barred = info.marks & BARRED and (info.index < 7 or leads_name(page, i))
@@ -197,11 +191,10 @@ def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     telling = (page.capital(i) and page.capital(i + 2)) or page.plain_case(i)
     if not telling or (page.plain_case(i) and info.index < 5):
         return
-    starts = page.starts_sentence(i)
     end = i + 3
     if end < page.size and is_initial(page, end, False) and page.together(i, end):
         end = page.skip_dot(end + 1)
-    sure = starts or info.shape == "U" or page.apart(i)
+    sure = page.starts_sentence(i) or info.shape == "U" or page.apart(i)
     yield cut(page, i, end, "name", 0.82 if sure else 0.55, "last, first")
 
 
@@ -250,9 +243,8 @@ def is_reversed_pair(page: Page, i: int) -> bool:
         return False
     if page.gap(i + 1) != 1 or other.marks & (BARRED | m.STATE | m.PLACE | m.MEDICAL | m.DRUG):
         return False
-    if info.marks & NO_SURNAME or info.medical:
-        return False
-    if not (info.last >= 10 or surname_start(page, i) < i):
+    surname = info.last >= 10 or surname_start(page, i) < i
+    if info.marks & NO_SURNAME or info.medical or not surname:
         return False
     named = other.first >= 9 and other.index >= 4
     strange = not other.common and not other.marks & m.EPONYM and len(other.low) > 1
@@ -391,10 +383,9 @@ def find_lines(page: Page, i: int) -> Iterator[Candidate]:
 @detector("word before a surname", m.NAMED)
 def find_word_before(page: Page, i: int) -> Iterator[Candidate]:
     """Find a capitalised word that can be a first name before a word that is a surname only: Bee Garcia."""
-    if page.infos[i].last < 13:
-        return
     info = page.infos[i]
-    if info.index < 10 or info.shape != "C" or info.marks & (m.PLACE | m.EPONYM):
+    sure = info.last >= 13 and info.index >= 10 and not info.marks & (m.PLACE | m.EPONYM)
+    if not sure or info.shape != "C":
         return
     if not page.together(i - 1, i) or page.gap(i - 1) != 1 or page.pack.nouns_capital:
         return

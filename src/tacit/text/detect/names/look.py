@@ -79,18 +79,18 @@ def stands_in_prose(page: Page, i: int, end: int) -> bool:
 #: Letters of a name at most, and at least.
 MOST_LETTERS, LEAST_LETTERS = 20, 4
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
-SIGNS = frozenset("-–‐‑")
+HYPHENS = frozenset("-–‐‑")
 
 
 @detector("spelt name", m.SHORT | m.LETTER)
 def find_spelt_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find single letters with hyphens between them, as callers spell their names."""
-    if page.low(i + 1) not in SIGNS or len(page.words[i]) != 1 or not page.joined(i):
+    if page.low(i + 1) not in HYPHENS or len(page.words[i]) != 1 or not page.joined(i):
         return
-    if i and page.joined(i - 1) and page.low(i - 1) in SIGNS:
+    if i and page.joined(i - 1) and page.low(i - 1) in HYPHENS:
         return
     end, letters = i + 1, 1
-    while letters < MOST_LETTERS and page.low(end) in SIGNS and page.is_letter(end + 1):
+    while letters < MOST_LETTERS and page.low(end) in HYPHENS and page.is_letter(end + 1):
         if not (page.joined(end - 1) and page.joined(end)):
             break
         end += 2
@@ -111,7 +111,7 @@ def find_spelt_names(page: Page, i: int) -> Iterator[Candidate]:
 #: Letters for which a digit stands.
 LETTERS = {"0": "o", "1": "li", "3": "e", "5": "s", "8": "b"}
 #: Tokens of one word at most.
-LONGEST = 7
+LONGEST_WORD = 7
 
 
 @detector("misread name", m.FEW)
@@ -121,9 +121,9 @@ def find_misread(page: Page, i: int) -> Iterator[Candidate]:
         return
     # The letters and digits that are joined to the digit.
     start, end = i, i + 1
-    while start and i - start < LONGEST and page.joined(start - 1) and is_read(page, start - 1):
+    while start and i - start < LONGEST_WORD and page.joined(start - 1) and is_read(page, start - 1):
         start -= 1
-    while end < page.size and end - i < LONGEST and page.joined(end - 1) and is_read(page, end):
+    while end < page.size and end - i < LONGEST_WORD and page.joined(end - 1) and is_read(page, end):
         end += 1
     first = next(k for k in range(start, end) if page.infos[k].shape == "d")
     if end - start < 2 or first != i or page.infos[start].shape not in "CUIM":

@@ -157,20 +157,15 @@ def find_provinces(page: Page, i: int) -> Iterator[Candidate]:
     after = page.word_at(i + 1)
     if after is not None and page.together(i, i + 1) and after.shape not in "pI":
         return
-    start = jointed_start(page, i - 1)
-    if start < i - 1 and page.infos[start].first < 8 and not is_titled(page, start):
-        yield cut(page, start, i + 1, "address", 0.85, "town and state")
-
-
-def jointed_start(page: Page, k: int) -> int:
-    """Return where a town begins that ends before token k, with small words between hyphens."""
-    start = back_proper(page, k, 3)
-    while start > 3 and page.low(start - 1) == "-" and page.joined(start - 1) and k - start < 9:
+    start = back_proper(page, i - 1, 3)
+    # A town with small words between hyphens goes on before them.
+    while start > 3 and page.low(start - 1) == "-" and page.joined(start - 1) and i - start < 10:
         small = page.infos[start - 2].shape == "l" and page.low(start - 3) == "-"
         if not small or page.infos[start - 4].shape not in "CM":
             break
         start -= 4
-    return start
+    if start < i - 1 and page.infos[start].first < 8 and not is_titled(page, start):
+        yield cut(page, start, i + 1, "address", 0.85, "town and state")
 
 
 SETTLED = re.compile(
@@ -202,31 +197,25 @@ def find_settlements(page: Page, i: int) -> Iterator[Candidate]:
 @detector("ZIP", m.FIVE)
 def find_zips(page: Page, i: int) -> Iterator[Candidate]:
     """Five digits after the word ZIP, or alone after a comma and a place."""
-    if page.ends[i] - page.starts[i] != 5:
-        return
-    before = page.low(i - 1)
-    if before in {":", "code"}:
-        before = page.low(i - 2)
-    if before in ("zip", "zipcode", "code", "plz"):
-        found = ZIP.match(page.text, page.starts[i])
-        if found:
-            start = page.starts[i - 1] if page.low(i - 1) == "zip" else found.start()
-            yield Candidate(start, found.end(), "address", 0.95, "ZIP")
+    before = page.low(i - 2 if page.low(i - 1) in (":", "code") else i - 1)
+    found = ZIP.match(page.text, page.starts[i])
+    if found and before in ("zip", "zipcode", "code", "plz"):
+        start = page.starts[i - 1] if page.low(i - 1) == "zip" else found.start()
+        yield Candidate(start, found.end(), "address", 0.95, "ZIP")
 
 
 @detector("German postcode", m.FIVE, languages=("de",))
 def find_german_postcodes(page: Page, i: int) -> Iterator[Candidate]:
     """Five digits and a town: 10115 Berlin."""
     town = page.near(i, i + 1)
-    if town is None or town.shape not in "CM" or page.ends[i] - page.starts[i] != 5:
-        return
-    if page.marks(i + 1) & (m.STOP | m.HEAD | m.DOSE):
+    if town is None or town.shape not in "CM" or town.marks & (m.STOP | m.HEAD | m.DOSE):
         return
     end = i + 2
-    while page.together(i, end) and (
-        (page.low(end) in ("am", "an", "der", "im", "-", "/", "ob") and page.together(end, end + 1))
-        or (page.marks(end) & m.PLACE and page.capital(end))
-    ):
+    while page.together(i, end):
+        small = page.low(end) in ("am", "an", "der", "im", "-", "/", "ob")
+        inner = small and page.together(end, end + 1)
+        if not inner and not (page.marks(end) & m.PLACE and page.capital(end)):
+            break
         end += 1
     if page.infos[end - 1].shape == "l" and end < page.size and page.infos[end].shape == "C":
         end += 1
@@ -279,16 +268,15 @@ def find_homes(page: Page, i: int) -> Iterator[Candidate]:
     if info.marks & (BARRED | m.STATE) and not info.marks & (m.PLACE | m.SAINT):
         return
     end = forward_proper(page, j, 3)
+    # Ash Narrows First Nation
     nation = page.low(end) == "nation" and page.low(end - 1) == "first"
     if nation and page.together(end - 1, end):
-        # Ash Narrows First Nation
         end += 1
     if any(page.marks(k) & (m.HOSPITAL | m.CLUB | m.COMPANY) for k in range(j, end + 1)):
         return
     if end > j and not page.marks(end) & m.HEAD and (not page.infos[j].medical or end > j + 1):
-        weak = page.low(i) in CUES.weak_home
-        if page.infos[j].first >= 12 and not page.marks(j) & m.PLACE:
-            weak = True
+        person = page.infos[j].first >= 12 and not page.marks(j) & m.PLACE
+        weak = person or page.low(i) in CUES.weak_home
         yield cut(page, j, end, "address", 0.55 if weak else 0.82, "home")
 
 
@@ -324,15 +312,13 @@ def find_numbered_names(page: Page, i: int) -> Iterator[Candidate]:
     if after is not None and runs_on and not after.marks & listed:
         return
     line = page.lines[i]
-    near = False
     for k in range(i + 1, min(page.size, i + 24)):
         if page.lines[k] > line + 1:
-            break
-        number = page.lines[k] == line + 1 and page.ends[k] - page.starts[k] == 5
-        state = page.marks(k) & m.STATE and page.infos[k].shape == "U"
-        near = near or bool(state) or (number and page.infos[k].shape == "d")
-    if near:
-        yield cut(page, start, i + 1, "address", 0.85, "name and house number")
+            return
+        zipped = page.lines[k] == line + 1 and page.marks(k) & m.FIVE
+        if zipped or (page.marks(k) & m.STATE and page.infos[k].shape == "U"):
+            yield cut(page, start, i + 1, "address", 0.85, "name and house number")
+            return
 
 
 VILLAGE = cues("village")

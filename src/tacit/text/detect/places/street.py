@@ -33,11 +33,8 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
         if before.shape == "d":
             break
         abbreviated = page.infos[k - 2].shape in "IC" and len(page.low(k - 2)) <= 3
-        sign = before.low in "'’.-" and before.shape == "p"
-        if sign and (before.low != "." or abbreviated):
-            k -= 1
-            continue
-        if before.low == "s" and page.low(k - 2) in "'’":
+        sign = before.low in "'’.-" and before.shape == "p" and (before.low != "." or abbreviated)
+        if sign or (before.low == "s" and page.low(k - 2) in "'’"):
             k -= 1
             continue
         if before.low in ("st", "nd", "rd", "th") and k > 1 and page.joined(k - 2):
@@ -73,10 +70,8 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
     if not words and not inside:
         return
     start, numbered = house_number(page, k)
-    after = page.infos[end] if page.together(i, end) else None
-    number = after is not None and after.shape == "d" and len(after.low) <= 4
-    trailing = page.pack.street_ends and number
-    if trailing:
+    if page.pack.street_ends and page.together(i, end) and page.marks(end) & m.FEW:
+        # The number comes after the street.
         end += 1
         if end < page.size and page.joined(end - 1) and page.is_letter(end):
             end += 1
@@ -96,8 +91,7 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
         if info.low == "st" and page.low(k - 1) in ("on", "off") and ends:
             # on king st
             yield cut(page, k, end, "address", 0.82, "street")
-            return
-        if common < 11 and info.low not in CUES.weak_plain:
+        elif common < 11 and info.low not in CUES.weak_plain:
             yield cut(page, tidy(page, k, i), end, "address", 0.65 if common else 0.8, "street")
     elif page.capital(i) and not plain and not weak and words:
         yield cut(page, tidy(page, k, i), end, "address", 0.8, "street")
@@ -226,9 +220,7 @@ def find_roads(page: Page, i: int) -> Iterator[Candidate]:
 def find_flats(page: Page, i: int) -> Iterator[Candidate]:
     """Flat 2, Apt 4B, Suite 300."""
     info = page.infos[i]
-    j = i + 1
-    if page.low(j) in (".", "#", "no"):
-        j += 1
+    j = i + 2 if page.low(i + 1) in (".", "#", "no") else i + 1
     if page.low(j) in ("#", "."):
         j += 1
     if not page.together(i, j):
@@ -283,11 +275,7 @@ def plot(page: Page, i: int, end: int) -> Iterator[Candidate]:
 @detector("post box", m.BOX)
 def find_boxes(page: Page, i: int) -> Iterator[Candidate]:
     """P.O. Box 77, PO Box 1290, Postfach 12 34."""
-    j = i + 1
-    if page.low(j) in (":", "#", "no"):
-        j += 1
-    if page.low(j) == ".":
-        j += 1
+    j = page.skip_dot(i + 2 if page.low(i + 1) in (":", "#", "no") else i + 1)
     if not page.together(i, j) or page.infos[j].shape != "d":
         return
     start = i

@@ -80,12 +80,11 @@ def find_dates(page: Page, i: int) -> Iterator[Candidate]:
 
 def spaced_birth(page: Page, i: int) -> Written | None:
     """Return the date of birth of a form that leaves its marks out: DOB 07 06 1961."""
-    if not any(page.marks(k) & m.BORN for k in range(max(0, i - 4), i)):
-        return None
-    if page.marks(i + 1) & page.marks(i + 2) & m.DIGIT and page.together(i, i + 2):
-        three = " ".join(page.words[i : i + 3])
-        if page.text.startswith(three, page.starts[i]):
-            read = read_numeric(three.replace(" ", "/"), 0, page.pack)
+    three = page.marks(i + 1) & page.marks(i + 2) & m.DIGIT and page.together(i, i + 2)
+    if three and page.marked(i - 4, i, m.BORN):
+        spaced = " ".join(page.words[i : i + 3])
+        if page.text.startswith(spaced, page.starts[i]):
+            read = read_numeric(spaced.replace(" ", "/"), 0, page.pack)
             return replace(read, end=page.ends[i + 2]) if read else None
     return None
 
