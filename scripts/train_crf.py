@@ -28,7 +28,7 @@ from letters.page import same_length
 from tacit.data.corpus import Document, Span
 from tacit.data.word_lists import read_list
 from tacit.text.model import crf
-from tacit.text.model.features import load_describer
+from tacit.text.model.crf import load_describer
 from tacit.text.reading.lexicon import load_lexicon
 from tacit.text.reading.page import Page
 

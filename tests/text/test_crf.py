@@ -13,7 +13,7 @@ import pytest
 from letters import all_families, write_letters
 from tacit.text.model import crf
 from tacit.text.model import crf as calibration
-from tacit.text.model.features import load_describer
+from tacit.text.model.crf import load_describer
 from tacit.text.reading.words import tokenise
 
 pytest.importorskip("pycrfsuite")

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tacit.text.detect.names.look import read_letters
-from tacit.text.detect.names.tables import read_tables
+from tacit.text.detect.names.tables import read_letters, read_tables
 from tacit.text.detect.registry import Candidate, run_detectors
 from tacit.text.engine import Settings, find_spans
 from tacit.text.medicine import medical_evidence

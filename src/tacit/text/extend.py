@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from tacit.data.corpus import Span
 from tacit.text.board import NAMES, PLACE
-from tacit.text.names import APOSTROPHES, GENERATIONS, HYPHENS
-from tacit.text.proper import stops
+from tacit.text.names import APOSTROPHES, GENERATIONS, HYPHENS, stops
 from tacit.text.reading import marks as m
 from tacit.text.reading.page import Page
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any, ClassVar, Literal, Self, cast
 
 import narwhals.stable.v2 as nw
@@ -25,9 +26,10 @@ from tacit.data.corpus import (
     facts_of,
     require_text,
 )
-from tacit.data.in_blocks import Change, change_records, ticker
+from tacit.data.in_blocks import Change, change_records, fold_records, ticker
 from tacit.data.microdata import Microdata
 from tacit.data.word_lists import check_folder
+from tacit.engine.base import ROW
 from tacit.errors import ColumnNotFound, InputError, SdcError, SdcWarning, WeakProtection
 from tacit.fields import ColumnName, Probability, Secret
 from tacit.registry import register
@@ -35,13 +37,24 @@ from tacit.spec import Method
 from tacit.text import engine
 from tacit.text.engine import CheckedTagger, Settings
 from tacit.text.reading.words import tokenise
-from tacit.text.review import Lists, read_decisions, read_lists
+from tacit.text.review import (
+    Entry,
+    Lists,
+    Queue,
+    add_words,
+    rank_words,
+    read_decisions,
+    read_lists,
+    words_in,
+)
 from tacit.text.work import (
     Counted,
     Item,
     Scrubber,
     Task,
     add_tallies,
+    items_of,
+    look_batch,
     look_in,
     person_key,
     record_scrubbers,
@@ -468,3 +481,43 @@ def nothing_known(data: Microdata) -> str:
         "the data declare no identifiers, and so no name of the record could be searched in its texts. Declare the "
         "columns that name people as identifiers, or name them with known=."
     )
+
+
+def queue_records(
+    step: Scrub, data: Microdata, decided: Iterable[Entry] = (), ctx: Context | None = None
+) -> tuple[Queue, dict[str, int]]:
+    """Return the queue of the text columns of records as they were before a step, and the record behind each token.
+
+    Decisions on the entries of an earlier queue (``decided``) stay in the new one.
+    """
+    ctx = Context.start(0) if ctx is None else ctx
+    task, known = step.task(), step.known_columns(data)
+    columns = tuple(dict.fromkeys((*step.columns, *known)))
+
+    def work(look: Scrubber[list[Findings]]) -> Callable[[int, pa.Table], Mapping[str, Any]]:
+        def look_at_block(_block: int, table: pa.Table) -> dict[str, Any]:
+            """Return the uncertain words of some records, and the rows that may identify by what they tell."""
+            words: dict[str, Entry] = {}
+            narratives = []
+            rows = table.column(ROW).to_pylist()
+            for column in step.columns:
+                there, items = items_of(table, column, known)
+                found = (findings for part in look(items) for findings in part)
+                for i, item, findings in zip(there, items, found, strict=True):
+                    add_words(words, words_in(item.text, findings.uncertain))
+                    narratives += [(rows[i], reason) for reason in findings.warnings]
+            return {"words": [astuple(e) for e in words.values()], "narratives": narratives}
+
+        return look_at_block
+
+    with record_scrubbers(task, data, step.columns, look_batch, ctx) as look:
+        told = fold_records(data, columns, work(look), ctx)
+    words: dict[str, Entry] = {}
+    tokens: dict[int, str] = {}
+    narratives = []
+    for part in told:
+        add_words(words, (Entry(*entry) for entry in part["words"]))
+        for row, reason in part["narratives"]:
+            token = tokens.setdefault(row, secrets.token_hex(6))
+            narratives.append({"document": f"record {token}", "reason": reason})
+    return rank_words(words, decided, narratives), {t: row + 1 for row, t in tokens.items()}

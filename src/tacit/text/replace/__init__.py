@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.data.corpus import Span
+from tacit.text.dates import calendar_spans, holiday, move_word, shift, to_month
 from tacit.text.reading.lexicon import load_lexicon
 from tacit.text.reading.words import TOKEN
-from tacit.text.replace.days import calendar_spans, holiday, move_word, shift, to_month
 from tacit.text.replace.invent import Inventor, People, replace_address, replace_thing
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.proper import back_proper, forward_proper, is_specific
+from tacit.text.names import back_proper, forward_proper, is_specific
 from tacit.text.reading import marks as m
 from tacit.text.reading.page import Page
 from tacit.text.reading.words import cues

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from tacit.text.detect.bodies.last_word import with_age_group
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.proper import back_proper, forward_proper, is_plain, stops
+from tacit.text.names import back_proper, forward_proper, is_plain, stops
 from tacit.text.reading import marks as m
 from tacit.text.reading.page import REACH, Page
 from tacit.text.reading.words import cues

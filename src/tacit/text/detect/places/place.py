@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.names import BARRED, could_be_name
-from tacit.text.proper import back_proper, forward_proper, is_plain
+from tacit.text.names import BARRED, back_proper, could_be_name, forward_proper, is_plain
 from tacit.text.reading import marks as m
 from tacit.text.reading.page import Page
 from tacit.text.reading.words import cues

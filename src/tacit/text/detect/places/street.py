@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.proper import forward_proper, is_plain
+from tacit.text.names import forward_proper, is_plain
 from tacit.text.reading import marks as m
 from tacit.text.reading.page import REACH, Page
 from tacit.text.reading.words import cues
