@@ -182,25 +182,19 @@ def read_day_month(text: str, at: int, pack: Pack) -> Written | None:
     found = DAY_FIRST.match(text, at)
     if not found:
         return None
-    if text[found.end() : found.end() + 1] == "-":
-        broken = read_broken(text, at, pack)
-        if broken:
-            return broken
+    # The name of the month may go on in the next line.
+    broken = BROKEN.match(text, at) if text[found.end() : found.end() + 1] == "-" else None
+    if broken:
+        month = pack.months.get((broken[2] + broken[3]).lower(), 0)
+        read = make(broken.end(), int(broken[1]), month, broken[4] or "", "text")
+        if read:
+            return read
     month = pack.months.get(found[3].lower(), 0) or near_month(found[3].lower(), pack.month_names)
     word = found[3] in ("may", "march", "mar", "sun") and "of" not in found[0]
     if word and not found[4] and not text[at - 1 : at].isspace():
         return None
     end, year = with_year(found, 4)
     return make(end, int(found[1]), month, year, "text")
-
-
-def read_broken(text: str, at: int, pack: Pack) -> Written | None:
-    """Read a day and a month whose name goes on in the next line."""
-    found = BROKEN.match(text, at)
-    if not found:
-        return None
-    month = pack.months.get((found[2] + found[3]).lower(), 0)
-    return make(found.end(), int(found[1]), month, found[4] or "", "text")
 
 
 def with_year(found: re.Match[str], group: int) -> tuple[int, str]:

@@ -324,7 +324,11 @@ def town_after(page: Page, span: Span, limit: int) -> int:
         return span.end
     j = i + 1
     if page.plain_case(j):
-        return plain_town(page, j, span.end, limit)
+        # Capitals tell nothing: one word of no dictionary, then a mark.
+        info, after = page.infos[j], page.near(j, j + 1)
+        strange = info.shape in "lU" and not info.common and not info.medical
+        ends = (after is None or after.shape == "p") and page.ends[j] <= limit
+        return page.ends[j] if strange and ends else span.end
     while j < i + 4 and page.together(i, j) and page.infos[j].shape in "CM":
         if stops(page, j) or page.marks(j) & m.TITLE:
             break
@@ -335,13 +339,3 @@ def town_after(page: Page, span: Span, limit: int) -> int:
     if after is None or after.shape == "p" or after.marks & (m.STATE | m.PHONE):
         return page.ends[j - 1]
     return span.end
-
-
-def plain_town(page: Page, j: int, end: int, limit: int) -> int:
-    """Return the end of an address with a town where capitals tell nothing: one word of no dictionary, then a mark."""
-    info = page.infos[j]
-    after = page.word_at(j + 1)
-    ends = after is None or not page.together(j, j + 1) or after.shape == "p"
-    if info.shape in "lU" and not info.common and not info.medical and ends:
-        return page.ends[j] if page.ends[j] <= limit else end
-    return end

@@ -33,7 +33,12 @@ def could_be_name(page: Page, i: int, cued: bool) -> bool:
         return capital_name(page, info, cued)
     if shape == "l" and not page.lower and not cued:
         return False
-    return believe_plain(info, cued)
+    # Without a telling capital, lists or ignorance make a name.
+    if info.medical or len(info.low) < 2:
+        return False
+    if info.first or info.last:
+        return info.index >= (3 if cued else 6)
+    return cued and not info.common and not info.marks & m.MEDICAL and len(info.low) > 2
 
 
 def capital_name(page: Page, info: Word, cued: bool) -> bool:
@@ -46,15 +51,6 @@ def capital_name(page: Page, info: Word, cued: bool) -> bool:
         strange = len(info.low) > 2 and not info.medical and not info.common
         return info.index >= 5 or (cued and strange)
     return cued or not (info.medical or (info.common >= 11 and info.index < 3))
-
-
-def believe_plain(word: Word, cued: bool) -> bool:
-    """Return True for a word without a telling capital that lists or ignorance make a name."""
-    if word.medical or len(word.low) < 2:
-        return False
-    if word.first or word.last:
-        return word.index >= (3 if cued else 6)
-    return cued and not word.common and not word.marks & m.MEDICAL and len(word.low) > 2
 
 
 def word_end(page: Page, i: int) -> int:
@@ -107,7 +103,10 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
         if is_initial(page, j, cued) and initials < 3:
             after = page.skip_dot(j + 1)
             surname = strong and after < page.size and page.infos[after].last >= 8
-            if words == 0 and not surname and not follows_name(page, after, cued):
+            # A name or another initial follows.
+            named = after < page.size and could_be_name(page, after, cued)
+            named = named or (after + 1 < page.size and is_initial(page, after, cued))
+            if words == 0 and not surname and not named:
                 break
             initials += 1
             j = after
@@ -176,13 +175,6 @@ def has_apostrophe(page: Page, j: int) -> bool:
     if page.low(j + 1) not in APOSTROPHES or not (page.joined(j) and page.joined(j + 1)):
         return False
     return len(page.low(j + 2)) > 2 and (page.capital(j + 2) or page.plain_case(j))
-
-
-def follows_name(page: Page, j: int, cued: bool) -> bool:
-    """Return True when a name or another initial stands at j."""
-    if j >= page.size:
-        return False
-    return could_be_name(page, j, cued) or (is_initial(page, j, cued) and j + 1 < page.size)
 
 
 def particle_end(page: Page, j: int, cued: bool, inside: bool) -> bool:
@@ -293,16 +285,11 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
             continue
         break
     i = tidy(page, i, j)
-    return i - 1 if 0 < i < j and is_prefixed(page, i) else i
-
-
-def is_prefixed(page: Page, i: int) -> bool:
-    """Return True when New, Old or Upper stands before a name within a sentence: attends New Canaan Church."""
-    before = page.infos[i - 1]
-    if before.shape != "C" or before.low not in PROPER.prefixes:
-        return False
-    sentence = page.starts_sentence(i - 1)
-    return page.infos[i].shape in "CM" and page.gap(i - 1) == 1 and not sentence
+    if 0 < i < j and page.infos[i - 1].shape == "C" and page.low(i - 1) in PROPER.prefixes:
+        # New, Old or Upper before a name within a sentence: attends New Canaan Church.
+        within = page.gap(i - 1) == 1 and not page.starts_sentence(i - 1)
+        return i - 1 if within and page.infos[i].shape in "CM" else i
+    return i
 
 
 def inner_dot(page: Page, k: int) -> bool:

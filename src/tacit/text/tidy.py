@@ -15,7 +15,7 @@ from tacit.data.corpus import Span
 from tacit.text.board import PLACE
 from tacit.text.dates import read_day_month, read_month_day, read_numeric
 from tacit.text.detect.bodies.named_body import NO_NAMES
-from tacit.text.detect.numbers.forms import find_emails, find_urls
+from tacit.text.detect.numbers.forms import PAGER, find_emails, find_urls
 from tacit.text.detect.numbers.record_number import LABEL, is_shared
 from tacit.text.detect.times.date import (
     NO_DATES,
@@ -325,14 +325,11 @@ def tidy_phone(page: Page, span: Span) -> Iterator[Span]:
         while start > part.start and page.text[start - 1] in "(+x":
             start -= 1
         digits = sum(c.isdecimal() for c in page.text[start : part.end])
-        if digits >= 7 or has_phone_word(page, k):
+        # Few digits need a word of telephones shortly before them.
+        led = (n for n in range(max(0, k - 8), k) if page.marks(n) & (m.PHONE | PAGER))
+        cued = any(page.low(n) != "x" or (n == k - 1 and page.joined(n)) for n in led)
+        if digits >= 7 or cued:
             yield replace(part, start=start)
-
-
-def has_phone_word(page: Page, k: int) -> bool:
-    """Return True when a word of telephones stands shortly before token k."""
-    near = (n for n in range(max(0, k - 8), k) if page.marks(n) & (m.PHONE | m.mark("pager")))
-    return any(page.low(n) != "x" or (n == k - 1 and page.joined(n)) for n in near)
 
 
 def tidy_id(page: Page, span: Span) -> Iterator[Span]:

@@ -96,23 +96,17 @@ def scrub_text(task: Task, item: Item) -> Outcome:
     found = look_at(task, item)
     if task.settings.mode == "list":
         return Outcome(item.text, found)
-    pieces = pieces_of(item.text, found.spans, task.settings, item.key)
+    pieces = list(pieces_of(item.text, found.spans, task.settings, item.key))
+    new, at = "".join(piece for piece, _ in pieces), 0
     marks: list[Span] = []
-    new = "".join(told_pieces(pieces, marks) if task.marks else (piece for piece, _ in pieces))
+    for piece, kind in pieces if task.marks else ():
+        if kind and piece:
+            marks.append(Span(at, at + len(piece), kind))
+        at += len(piece)
     if task.search != "full":
         return Outcome(new, found, marks=tuple(marks))
     new, removed = guard_text(new, item.text, item.record, task.forms, task.settings.rejected)
     return Outcome(new, found, len(removed), move_marks(marks, removed) if task.marks else ())
-
-
-def told_pieces(pieces: Iterable[tuple[str, str]], marks: list[Span]) -> Iterator[str]:
-    """Yield the pieces of a text; where those with a kind stand in it goes to ``marks``."""
-    at = 0
-    for piece, kind in pieces:
-        if kind and piece:
-            marks.append(Span(at, at + len(piece), kind))
-        at += len(piece)
-        yield piece
 
 
 def scrub_batch(task: Task, items: Sequence[Item]) -> list[Outcome]:

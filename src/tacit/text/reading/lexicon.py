@@ -39,9 +39,11 @@ def sort_phrases(texts: Iterable[str]) -> Phrases:
     }
 
 
-def cover_phrases(words: Sequence[str], starts: Iterable[int], phrases: Phrases) -> frozenset[int]:
-    """Return the tokens, in lower case, that belong to an expression; ``starts`` are those that may begin one."""
+def cover_phrases(infos: Sequence[Word], phrases: Phrases) -> frozenset[int]:
+    """Return the tokens that belong to an expression."""
     covered: set[int] = set()
+    starts = [i for i, word in enumerate(infos) if word.marks & m.PHRASE]
+    words = (word.low for word in infos) if starts else ()
     lows = [w if w.isascii() else strip_marks(w) for w in words]
     for i in starts:
         at = skip_marks(lows, i + 1)

@@ -6,10 +6,8 @@ import functools
 import itertools
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
 
 from tacit.text.packs import Pack
-from tacit.text.reading import marks as m
 from tacit.text.reading.lexicon import Lexicon, Word, cover_phrases
 from tacit.text.reading.words import tokenise
 
@@ -38,7 +36,7 @@ class Page:
         self.size = len(tokens.words)
         known = lexicon.words.get
         self.infos: list[Word] = [known(w) or lexicon(w) for w in tokens.words]
-        self.known = find_phrases(self.infos, lexicon)
+        self.known = cover_phrases(self.infos, lexicon.knowledge.phrases)
         self.lines = self.count_lines()
         self.caps_lines = self.find_caps_lines()
         self.lower = self.is_lower()
@@ -162,11 +160,3 @@ class Page:
     def skip_dot(self, i: int) -> int:
         """Return the token after an optional full stop at i."""
         return i + 1 if self.low(i) == "." else i
-
-
-def find_phrases(words: Sequence[Word], lexicon: Lexicon) -> frozenset[int]:
-    """Return the tokens of medical expressions of several words."""
-    starts = [i for i, w in enumerate(words) if w.marks & m.PHRASE]
-    if not starts:
-        return frozenset()
-    return cover_phrases([w.low for w in words], starts, lexicon.knowledge.phrases)

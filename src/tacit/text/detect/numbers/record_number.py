@@ -44,6 +44,13 @@ GROUPS = re.compile(
 #: Groups of digits as cards have them, the last a check digit: 0088 4172 9.
 CARD = re.compile(r"\d{4} \d{4,5} \d(?![\w/.-]| \d)|\d{4} \d{4} \d{4} \d{4}(?!\d)")
 SPACED = re.compile(r"\d{3} \d{3} \d{3}(?![ -]?\d)")
+#: Numbers in parts, each with its evidence; all have six digits or more.
+PARTED = (
+    (GROUPED, 0.82, "long number"),
+    (SPACED, 0.7, "long number"),
+    (CARD, 0.82, "long number"),
+    (MIXED, 0.8, "code"),
+)
 FRAMED = re.compile(r"\(\d{3,6}/\d{2,4}\)")
 DOSES = re.compile(
     r" ?(?:mg|mcg|ml|mm|cm|kg|g|l|mmol|units?|iu|cells?|steps|kcal|hours?|days?|weeks?|months?|years?|yrs?|yo|bpm|mmhg|%|x10|/(?:ul|ml|dl|hpf|min|mm|l)|grams?|pounds?|lbs?|feet|k/)(?![A-Za-z])",
@@ -285,17 +292,12 @@ def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
         if page.low(i - 1) == "(" and FRAMED.match(text, start - 1):
             yield Candidate(start, text.index(")", start), "id", 0.82, "long number")
             return
-        found = MIXED.match(text, start)
-        grouped = GROUPED.match(text, start)
-        if grouped and sum(c.isdigit() for c in grouped[0]) >= 6:
-            yield Candidate(start, grouped.end(), "id", 0.82, "long number")
-        elif SPACED.match(text, start):
-            yield Candidate(start, start + 11, "id", 0.7, "long number")
-        elif size == 4 and (card := CARD.match(text, start)):
-            yield Candidate(start, card.end(), "id", 0.82, "long number")
-        elif found and sum(c.isdigit() for c in found[0]) >= 6:
-            yield Candidate(start, found.end(), "id", 0.8, "code")
-        elif page.low(i + 1) == "-" and PADDED.match(text, start):
+        for pattern, evidence, source in PARTED:
+            found = pattern.match(text, start)
+            if found and sum(c.isdigit() for c in found[0]) >= 6:
+                yield Candidate(start, found.end(), "id", evidence, source)
+                return
+        if page.low(i + 1) == "-" and PADDED.match(text, start):
             # 07-0019 is no range; the trained voter may know it for the number of a file.
             sure = size <= 3 and page.words[i + 2][0] == "0" and len(page.words[i + 2]) >= 4
             yield cut(page, i, i + 3, "id", 0.8 if sure else 0.65, "long number")
