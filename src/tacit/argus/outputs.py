@@ -27,15 +27,8 @@ from tacit.io.lines import open_atomically, quote_field, write_lines
 from tacit.io.rda import Description, Variable, write_rda
 
 #: Each format with its number in a batch file.
-FORMATS = {
-    "csv": 1,
-    "pivot": 2,
-    "code_value": 3,
-    "sbs": 4,
-    "intermediate": 5,
-    "jj": 6,
-    "ckm": 7,
-}
+NAMES = ("csv", "pivot", "code_value", "sbs", "intermediate", "jj", "ckm")
+FORMATS = {name: number for number, name in enumerate(NAMES, 1)}
 #: Formats that hold the true values of hidden cells.
 CONFIDENTIAL = {"intermediate", "jj"}
 HIDDEN, EMPTY = "x", "-"
@@ -79,9 +72,9 @@ class Choices:
         """Read options such as ``AS+FL+SE-``."""
         found: dict[str, bool] = {}
         rest = OPTION.sub("", text.upper()).strip(" ,;")
+        known = [f.name for f in dataclasses.fields(cls)]
         for letters, sign in OPTION.findall(text.upper()):
-            if letters not in {f.name for f in dataclasses.fields(cls)}:
-                known = [f.name for f in dataclasses.fields(cls)]
+            if letters not in known:
                 raise InputError(f"there is no option {letters!r}; they are {', '.join(known)}")
             found[letters] = sign != "-"
         if rest:

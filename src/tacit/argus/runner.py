@@ -245,16 +245,9 @@ class Batch(BatchFiles):
             raise InputError("the data and OPENMETADATA must come before")
         if self.read:
             raise InputError("tables are specified before the data are read")
-        work = Work(
-            self.command.line,
-            given["explanatory"],
-            given["response"],
-            given["shadow"],
-            given["cost"],
-            float(given.get("lambda", 1.0)),
-            self.data,
-            self.metadata,
-        )
+        named = [given[name] for name in ("explanatory", "response", "shadow", "cost")]
+        power = float(given.get("lambda", 1.0))
+        work = Work(self.command.line, *named, power, self.data, self.metadata)
         described = read_rda(self.metadata, tabular=self.tabular)
         for name in work.explanatory:
             if not described.variable(name).spans:
@@ -529,9 +522,7 @@ class Batch(BatchFiles):
             given["small_ptable"] = str(self.source(small, work.data.parent))
         if work.is_count:
             return given
-        extra = next(
-            (w for w in words if isinstance(w, int | float) and not isinstance(w, bool)), None
-        )
+        extra = next((w for w in words if isinstance(w, int | float)), None)
         described = read_rda(work.metadata, tabular=False).variable(work.response or "")
         return {**given, **magnitude_noise(described), **({} if extra is None else {"mu_c": extra})}
 

@@ -116,13 +116,8 @@ def rules_of(work: Work) -> list[tuple[str, dict[str, Any]]]:
             found.append(("p_percent", {"p": n[0], "n": size or 1, **level(i, 2)}))
     for i, n in enumerate(work.numbers("REQ")):
         if any(n):
-            given = {
-                "share": n[0],
-                "second_share": n[1] or None,
-                "minimum": int(n[2]),
-                "range": n[3],
-            }
-            found.append(("request", {**given, **level(i, 1)}))
+            given = {"share": n[0], "second_share": n[1] or None, "minimum": int(n[2])}
+            found.append(("request", {**given, "range": n[3], **level(i, 1)}))
     for i, n in enumerate(work.numbers("FREQ")):
         if n[0]:
             given = {"n": int(n[0]), "range": n[1] if len(n) > 1 else 0.0, "keep_levels": True}
@@ -137,16 +132,14 @@ def cost_of(work: Work, *, distances: bool = False) -> dict[str, Any]:
     The cost by distance (-3) is known to the modular method only, with one list of distances for all
     spanning variables.
     """
-    words = {"-1": "frequency", "-2": "unit", "freq": "frequency", "frequency": "frequency"}
-    words |= {"unity": "unit", "unit": "unit"}
+    words = dict.fromkeys(("-1", "freq", "frequency"), "frequency")
+    words |= dict.fromkeys(("-2", "unity", "unit"), "unit")
     given = (work.cost or "").lower()
     if given == "-3":
         if not distances:
             raise InputError("the distance cost function (-3) is known to MOD only")
         return {"distance": distance_of(work)}
-    if given in words:
-        return {"cost": words[given], "power": work.power}
-    return {"cost": "value", "power": work.power}
+    return {"cost": words.get(given, "value"), "power": work.power}
 
 
 def distance_of(work: Work) -> tuple[float, ...]:
@@ -171,13 +164,10 @@ def seconds(minutes: float, name: str) -> dict[str, float]:
 
 def outcome(table: Table) -> str:
     """Return what a method did, in aggregates."""
-    action = table.history[-1]
+    kind, unsafe, secondary = table.history[-1].kind, table.primary.sum(), table.secondary.sum()
     if table.changed is not None:
-        return f"{action.kind} done, {len(table):,} cells"
-    secondary = int(table.secondary.sum())
-    return (
-        f"{action.kind} done, {int(table.primary.sum()):,} unsafe and {secondary:,} secondary cells"
-    )
+        return f"{kind} done, {len(table):,} cells"
+    return f"{kind} done, {int(unsafe):,} unsafe and {int(secondary):,} secondary cells"
 
 
 #: The letter of <CKM> to what the noise of a magnitude is measured by.
@@ -194,27 +184,20 @@ def magnitude_noise(variable: Variable) -> dict[str, Any]:
         given["scale_by"] = CKM_LETTERS[letter]
         if letter == "T" and numbers:
             given["top"] = int(float(numbers[0]))
-    for keyword, name in (
-        ("INCLUDEZEROS", "zeros"),
-        ("PARITY", "parity"),
-        ("SEPARATION", "separation"),
-    ):
+    keywords = {"INCLUDEZEROS": "zeros", "PARITY": "parity", "SEPARATION": "separation"}
+    for keyword, name in keywords.items():
         if variable.word(keyword) is not None:
             given[name] = str(variable.word(keyword)).upper().startswith("Y")
     form, *amounts = parse_call(variable, "SCALING")
     values = [float(a) for a in amounts]
+    names: tuple[str, ...] = ()
     if form == "F" and len(values) >= 4:
-        given |= {
-            "scaling": "flex",
-            "sigma0": values[0],
-            "sigma1": values[1],
-            "xstar": values[2],
-            "q": values[3],
-        }
-        given |= {"epsilon": tuple(values[4:])} if values[4:] else {}
+        given["scaling"], names = "flex", ("sigma0", "sigma1", "xstar", "q")
     elif form == "N" and values:
-        given |= {"scaling": "simple", "sigma1": values[0]}
-        given |= {"epsilon": tuple(values[1:])} if values[1:] else {}
+        given["scaling"], names = "simple", ("sigma1",)
+    given |= dict(zip(names, values, strict=False))
+    if names and values[len(names) :]:
+        given["epsilon"] = tuple(values[len(names) :])
     return given
 
 
@@ -242,13 +225,6 @@ def read_records(file: Path, described: Description) -> Microdata:
             raise InputError(f"{file.name!r} has no variable {absent[0]!r}")
         return data
     require_file(file)
-    engine = get_engine("duckdb")
-    frame = engine.number_rows(engine.from_arrow(pa.table(fields_of(file, described))))
-    return assemble(frame, engine, {}, str(file), lambda t: t)
-
-
-def fields_of(file: Path, described: Description) -> dict[str, pa.Array]:
-    """Return the fields of records of fixed or free format, numbers as such."""
     read_fields = argus.cut_fixed_fields if described.separator is None else argus.free_fields
     texts = read_fields(file, described, "utf-8")
     columns = {}
@@ -259,7 +235,9 @@ def fields_of(file: Path, described: Description) -> dict[str, pa.Array]:
                 own = pc.replace_substring(own, ",", ".")
             own = argus.parse_numbers(own, variable)
         columns[variable.name] = own
-    return columns
+    engine = get_engine("duckdb")
+    frame = engine.number_rows(engine.from_arrow(pa.table(columns)))
+    return assemble(frame, engine, {}, str(file), lambda t: t)
 
 
 def prepare_records(
@@ -353,23 +331,19 @@ class BatchFiles:
         self.writes = 0
         self.inputs: set[Path] = {file.resolve()}
 
-    def find(self, name: str, *beside: Path) -> Path:
-        """Return a file that the batch names: as named, or beside the batch, or in the folder."""
-        named = Path(name)
-        if named.is_absolute() and named.is_file():
-            return named
-        relative = self.file.parent / re.sub(r"\\", "/", name)
-        if relative.is_file():
-            return relative
-        for folder in (self.file.parent, self.folder, *beside):
-            found = file_beside(folder, name)
-            if found is not None:
-                return found
-        raise UnreadableFile(f"no file {name!r} beside the batch file or in {str(self.folder)!r}")
-
     def source(self, name: str, *beside: Path) -> Path:
-        """Return an input file, which no output may replace."""
-        found = self.find(name, *beside)
+        """Return an input file, as named, beside the batch or in the folder; no output may replace it."""
+        named, relative = Path(name), self.file.parent / re.sub(r"\\", "/", name)
+        near = (file_beside(folder, name) for folder in (self.file.parent, self.folder, *beside))
+        found: Path | None
+        if named.is_absolute() and named.is_file():
+            found = named
+        else:
+            found = relative if relative.is_file() else next((f for f in near if f), None)
+        if found is None:
+            raise UnreadableFile(
+                f"no file {name!r} beside the batch file or in {str(self.folder)!r}"
+            )
         self.inputs.add(found.resolve())
         return found
 
