@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -154,7 +153,28 @@ class ProtectedDensity(WithAmplitude):
         noisy = desk.main_noise("sums of kernels", sums, bound)
         amplitude = desk.queries[-1]["amplitude"]
         values, band = self.after_noise(noisy, amplitude, math.prod(steps))
-        return self.finish(desk, grids, least, values, band)
+        facts: dict[str, Any] = {
+            "grid": [g.tolist() for g in grids],
+            "bandwidth": list(least),
+            "local": self.beta if local else None,
+            "trim": self.trim,
+            "smoothing": self.smoothing,
+            "band": band,
+            "shares": self.renormalise,
+        }
+        if len(grids) == 1:
+            low, high = np.maximum(values - band, 0.0), values + band
+            chart = "density"
+            frame = {"at": grids[0], "density": values, "low": low, "high": high}
+        else:
+            one, two = np.meshgrid(*grids, indexing="ij")
+            chart = "contours"
+            frame = {"x": one.ravel(), "y": two.ravel(), "density": values.ravel()}
+            levels = [mass_level(values, m) for m in self.masses]
+            facts |= {"classes": self.classes, "masses": list(self.masses), "levels": levels}
+        title = f"Protected density of {' and '.join(self.columns)}"
+        numbers = {f"bandwidth of {c}": h for c, h in zip(self.columns, least, strict=True)}
+        return desk.finish(title, chart, self.columns, values, facts, frame, numbers)
 
     def axes(
         self, desk: Desk, x: Floats, weights: Floats | None
@@ -197,38 +217,3 @@ class ProtectedDensity(WithAmplitude):
             return values, band
         total = max(float(np.maximum(values, 0.0).sum()), amplitude) * area
         return as_shares(values) / area, band / total
-
-    def finish(
-        self,
-        desk: Desk,
-        grids: Sequence[Floats],
-        least: Sequence[float],
-        values: Floats,
-        band: float,
-    ) -> ProtectedPlot:
-        """Return the plot of one column or two."""
-        numbers = {f"bandwidth of {c}": h for c, h in zip(self.columns, least, strict=True)}
-        facts: dict[str, Any] = {
-            "grid": [g.tolist() for g in grids],
-            "bandwidth": list(least),
-            "local": self.beta if self.bandwidth == "local" else None,
-            "trim": self.trim,
-            "smoothing": self.smoothing,
-            "band": band,
-            "shares": self.renormalise,
-        }
-        if len(grids) == 1:
-            low, high = np.maximum(values - band, 0.0), values + band
-            chart = "density"
-            frame = {"at": grids[0], "density": values, "low": low, "high": high}
-        else:
-            one, two = np.meshgrid(*grids, indexing="ij")
-            frame = {"x": one.ravel(), "y": two.ravel(), "density": values.ravel()}
-            chart = "contours"
-            facts |= {
-                "classes": self.classes,
-                "masses": list(self.masses),
-                "levels": [mass_level(values, m) for m in self.masses],
-            }
-        title = f"Protected density of {' and '.join(self.columns)}"
-        return desk.finish(title, chart, self.columns, values, facts, frame, numbers)

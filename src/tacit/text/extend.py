@@ -191,12 +191,12 @@ def could_follow(page: Page, j: int) -> bool:
         return False
     if info.shape == "l" and info.common >= 13 and info.index < -3:
         return False
+    ends = ends_here(page, j + 1)
     if info.marks & NEVER:
-        return info.last >= 10 and info.index >= -3 and ends_here(page, j + 1)
+        return info.last >= 10 and info.index >= -3 and ends
     if not info.common and not info.medical and not info.marks & SELDOM:
-        return info.last >= 8 or ends_here(page, j + 1)
-    after = page.marks(j + 1)
-    return info.last >= 8 and (ends_here(page, j + 1) or bool(after & (m.STOP | m.SUFFIX)))
+        return info.last >= 8 or ends
+    return info.last >= 8 and (ends or page.marks(j + 1) & (m.STOP | m.SUFFIX) > 0)
 
 
 def could_lead(page: Page, k: int, i: int) -> bool:

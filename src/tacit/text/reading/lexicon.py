@@ -30,13 +30,11 @@ def sort_phrases(texts: Iterable[str]) -> Phrases:
     for text in texts:
         first, second, *rest = text.split("_")
         found.setdefault(first, {}).setdefault(second.rstrip("s"), set()).add(tuple(rest))
-    return {
-        first: {
-            second: tuple(sorted(rests, key=lambda r: (-len(r), r)))
-            for second, rests in seconds.items()
-        }
-        for first, seconds in found.items()
-    }
+
+    def longest_first(rests: set[Phrase]) -> tuple[Phrase, ...]:
+        return tuple(sorted(rests, key=lambda r: (-len(r), r)))
+
+    return {a: {b: longest_first(rests) for b, rests in bs.items()} for a, bs in found.items()}
 
 
 def cover_phrases(infos: Sequence[Word], phrases: Phrases) -> frozenset[int]:
@@ -68,13 +66,9 @@ def follow(lows: Sequence[str], at: int, rest: Phrase) -> int:
 
 def skip_marks(lows: Sequence[str], at: int) -> int:
     """Return the next word, past hyphens, an apostrophe and the s after it."""
-    for _ in range(3):
-        if at < len(lows) and (
-            lows[at] in BETWEEN or (lows[at] == "s" and lows[at - 1] in APOSTROPHES)
-        ):
-            at += 1
-        else:
-            break
+    last = min(at + 3, len(lows))
+    while at < last and (lows[at] in BETWEEN or (lows[at] == "s" and lows[at - 1] in APOSTROPHES)):
+        at += 1
     return at
 
 
@@ -160,14 +154,10 @@ def load_knowledge(language: str, folder: str = "") -> Knowledge:
         return read_list(name, folder) if name in pack.lists else {}
 
     cues: dict[str, int] = {}
-    for name, words in pack.cues.items():
-        bit = m.mark(name)
-        for word in words.split():
+    marked = [(m.mark(name), words.split()) for name, words in pack.cues.items()]
+    for bit, words in (*marked, (m.mark("url"), WEB), (m.MONTH, pack.months)):
+        for word in words:
             cues[word] = cues.get(word, 0) | bit
-    for word in WEB:
-        cues[word] = cues.get(word, 0) | m.mark("url")
-    for word in pack.months:
-        cues[word] = cues.get(word, 0) | m.MONTH
     places = listed("places")
     clinical = listed("clinical")
     return Knowledge(
@@ -294,11 +284,8 @@ class Lexicon:
     def look_up_ends(self, word: Word) -> None:
         """Mark words that are streets, hospitals or firms by how they end."""
         pack = self.knowledge.pack
-        for ends, bit in (
-            (pack.street_ends, m.STREET),
-            (pack.hospital_ends, m.HOSPITAL),
-            (pack.company_ends, m.COMPANY),
-        ):
+        kinds = (pack.street_ends, m.STREET), (pack.hospital_ends, m.HOSPITAL)
+        for ends, bit in (*kinds, (pack.company_ends, m.COMPANY)):
             if ends and word.low.endswith(ends) and len(word.low) > 6:
                 word.marks |= bit
 
@@ -325,9 +312,7 @@ def shared_lexicon(language: str, folder: str) -> Lexicon:
 def digit_marks(text: str) -> int:
     """Return the marks of a number by how many digits it has."""
     size = len(text)
-    marks = m.FEW if size <= 4 else 0
-    if size == 5:
-        marks |= m.FIVE
+    marks = m.FEW if size <= 4 else m.FIVE if size == 5 else 0
     if size in (3, 10):
         marks |= m.GROUP
     if size in (2, 3) and text.isascii() and 90 <= int(text) <= 125:

@@ -224,7 +224,7 @@ class Inventor:
                     made.append(c)
             result = "".join(made)
             if result != original:
-                return result
+                break
         return result
 
     def stream(self, *parts: str) -> Iterator[int]:
