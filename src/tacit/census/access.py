@@ -141,27 +141,17 @@ class Grant:
         if not told:
             raise DisclosureRefused(f"access is not granted: {'; '.join(told.reasons)}.")
         start = application.granted or day
-        return cls(
-            str(application.name),
-            str(application.institution),
-            application.data_requested,
-            start,
-            start + dt.timedelta(days=YEAR),
-        )
+        who = str(application.name), str(application.institution)
+        return cls(*who, application.data_requested, start, start + dt.timedelta(days=YEAR))
 
     @classmethod
     def load(cls, path: str | Path) -> Grant:
         """Read a grant."""
         entry = read_document(Path(path))
         try:
-            return cls(
-                entry["name"],
-                entry["institution"],
-                tuple(entry["data"]),
-                as_day(entry["granted"]),
-                as_day(entry["expires"]),
-                tuple(entry["conditions"]),
-            )
+            days = (as_day(entry[name]) for name in ("granted", "expires"))
+            data, conditions = tuple(entry["data"]), tuple(entry["conditions"])
+            return cls(entry["name"], entry["institution"], data, *days, conditions)
         except (KeyError, TypeError, ValueError):
             raise InputError(
                 f"{Path(path).name!r} is no grant; make one with: tacit census vet"
@@ -296,10 +286,8 @@ def control_lines(steps: Mapping[str, Sequence[Any]]) -> list[str]:
         if step.households is not None:
             share, weight = f"{step.households:,} of them", "all households over those taken"
         else:
-            share, weight = (
-                f"{100 / float(step.step):.3g} per cent of them",
-                f"{float(step.step):g}",
-            )
+            size = float(step.step)
+            share, weight = f"{100 / size:.3g} per cent of them", f"{size:g}"
         if step.restart:
             weight = "households of each unit over those taken"
         strata = "" if step.group is None else "; pseudo-strata serve variance estimation"

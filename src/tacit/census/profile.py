@@ -200,14 +200,8 @@ class Profile(Section):
             yield "remove", {"kind": "remove_columns", **gone, **({"sensitive": True} if sensitive else {})}  # fmt: skip
         for column in dict.fromkeys([*self.top_codes, *self.bottom_codes]):
             ends = {"top": self.top_codes, "bottom": self.bottom_codes}
-            yield (
-                "top_codes",
-                {
-                    "kind": "top_bottom_code",
-                    "column": column,
-                    **{n: whole(of[column]) for n, of in ends.items() if column in of},
-                },
-            )
+            given = {n: whole(of[column]) for n, of in ends.items() if column in of}
+            yield "top_codes", {"kind": "top_bottom_code", "column": column, **given}
         for column, rule in self.recodes.items():
             yield f"recodes of {column}", {"kind": "recode", "column": column, **rule}
         if self.digits:
@@ -240,24 +234,17 @@ class Profile(Section):
         shown = list(self.geography.get("columns", ()))
         gone = [*self.roles.identifiers, *self.remove, *self.geography.get("remove", ())]
         density = {n: self.sample[n] for n in ("interval", "fraction") if n in self.sample}
-        measures: list[dict[str, Any]] = (
-            [{"kind": "sampling_uniqueness", **density}] if density and self.roles.keys else []
-        )
+        unique = {"kind": "sampling_uniqueness", **density}
+        identifiers: dict[str, Any] = {"kind": "direct_identifiers", "at_most": 0}
+        identifiers |= {n: cs for n, cs in (("allowed", shown), ("gone", gone)) if cs}
         return Plan.from_dict(
             {
                 "title": f"Census of {self.country}, {self.census}, sample for researchers",
                 "source": {"path": source},
                 "roles": self.roles.to_dict(),
                 "steps": [entry for _, entry in self.entries()],
-                "measures": measures,
-                "require": [
-                    {
-                        "kind": "direct_identifiers",
-                        "at_most": 0,
-                        **({"allowed": shown} if shown else {}),
-                        **({"gone": gone} if gone else {}),
-                    }
-                ],
+                "measures": [unique] if density and self.roles.keys else [],
+                "require": [identifiers],
                 "output": {"folder": "release", "format": "parquet"},
                 "access": "SPr",
             },

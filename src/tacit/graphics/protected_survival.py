@@ -83,18 +83,14 @@ class ProtectedSurvival(Grouped, WithAmplitude):
         curves = np.stack([life_table(one) for one in desk.draw_again(noisy, DRAWS)])
         low, high = np.quantile(curves, [0.025, 0.975], axis=0)
         low, high = np.minimum(low, values), np.maximum(high, values)
+        ends = {"low": low.tolist(), "high": high.tolist()}
         names = self.group_names()
         return desk.finish(
             f"Protected survival: {self.time}",
             "survival",
             self.columns_named(),
             values,
-            {
-                "groups": list(names),
-                "times": edges.tolist(),
-                "low": low.tolist(),
-                "high": high.tolist(),
-            },
+            {"groups": list(names), "times": edges.tolist()} | ends,
             {
                 "group": np.repeat(names, len(edges)).tolist(),
                 "time": np.tile(edges, len(names)),
