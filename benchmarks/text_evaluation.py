@@ -12,8 +12,7 @@ from tacit.text import engine
 from tacit.text.engine import Settings, find_spans
 from tacit.text.evaluate import evaluate_texts
 from tacit.text.model import crf
-from tacit.text.reading.lexicon import load_lexicon
-from tacit.text.reading.page import Page
+from tacit.text.reading.page import Page, load_lexicon
 from tacit.text.work import search_with_cues, straight_search
 
 VOTER = engine.crf_voter

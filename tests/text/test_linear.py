@@ -19,7 +19,7 @@ from tacit.text import engine, work
 from tacit.text.engine import Settings, find_spans, replace_spans
 from tacit.text.guard import guard_text
 from tacit.text.model import crf as features
-from tacit.text.reading import lexicon
+from tacit.text.reading import page as lexicon
 from tacit.text.reading.words import tokenise
 from tacit.text.text_risk import attributes_of
 from tacit.text.text_utility import compare_words

@@ -25,8 +25,7 @@ from tacit.text.memory import Memory, link_entities, search_record
 from tacit.text.model.crf import calibrate
 from tacit.text.model.crf import vote as crf_vote
 from tacit.text.reading import marks as m
-from tacit.text.reading.lexicon import load_lexicon
-from tacit.text.reading.page import Page
+from tacit.text.reading.page import Page, load_lexicon
 from tacit.text.tidy import tidy_spans
 
 Mode = Literal["substitute", "tag", "mask", "list"]

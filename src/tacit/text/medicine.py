@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tacit.text.reading import marks as m
-from tacit.text.reading.lexicon import Word
-from tacit.text.reading.page import Page
+from tacit.text.reading.page import Page, Word
 from tacit.text.reading.words import cues
 
 CUES = cues("medicine")

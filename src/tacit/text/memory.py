@@ -19,8 +19,7 @@ from tacit.text.detect.registry import Candidate, cut
 from tacit.text.medicine import names_a_thing
 from tacit.text.names import APOSTROPHES, BARRED
 from tacit.text.reading import marks as m
-from tacit.text.reading.lexicon import Knowledge
-from tacit.text.reading.page import Page
+from tacit.text.reading.page import Knowledge, Page
 from tacit.text.reading.words import TOKEN, read_cues, words_of
 
 #: Words of names that are remembered in one document.

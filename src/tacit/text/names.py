@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tacit.text.medicine import is_subgrade
 from tacit.text.reading import marks as m
-from tacit.text.reading.lexicon import Word
-from tacit.text.reading.page import REACH, Page
+from tacit.text.reading.page import REACH, Page, Word
 from tacit.text.reading.words import cues
 
 #: Marks of words that are not part of a name, unless they are names by every list and stand after a cue.

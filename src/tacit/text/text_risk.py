@@ -27,7 +27,7 @@ from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.text.evaluate import EvaluationResult, evaluate_texts
 from tacit.text.reading import marks
-from tacit.text.reading.lexicon import Lexicon, load_lexicon
+from tacit.text.reading.page import Lexicon, load_lexicon
 from tacit.text.reading.words import cues, words_of
 from tacit.text.scrub import SCRUBBED, Scrub, text_faults, warn_without_voter
 from tacit.text.work import (

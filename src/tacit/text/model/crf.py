@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.text.reading import marks as m
-from tacit.text.reading.lexicon import LONGEST, Lexicon, Word, load_lexicon, remember
+from tacit.text.reading.page import LONGEST, Lexicon, Word, load_lexicon, remember
 from tacit.text.reading.words import Tokens
 
 MODELS = Path(__file__).with_name("models")

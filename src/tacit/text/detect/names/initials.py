@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import word_end
 from tacit.text.reading import marks as m
-from tacit.text.reading.lexicon import Word
-from tacit.text.reading.page import Page
+from tacit.text.reading.page import Page, Word
 from tacit.text.reading.words import cues
 
 CUES = cues("initials")

@@ -11,8 +11,7 @@ from tacit.text.detect.names.cued import is_ordinary, turned_end
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, take_name
 from tacit.text.reading import marks as m
-from tacit.text.reading.lexicon import Word
-from tacit.text.reading.page import Page
+from tacit.text.reading.page import Page, Word
 from tacit.text.reading.words import cues, words
 
 # -- columns whose heading says that they hold people, or that hold names elsewhere ----------------
