@@ -103,15 +103,10 @@ def join_parts(
     spans: list[Span] = []
     uncertain: list[Span] = []
     for part, found in zip(parts, founds, strict=True):
-        by = part.start
-        spans += (
-            moved(s, by)
-            for s in found.spans
-            if s.end + by > part.first and s.start + by < part.last
-        )
-        uncertain += (
-            moved(s, by) for s in found.uncertain if part.first <= s.start + by < part.last
-        )
+        here = [moved(s, part.start) for s in found.spans]
+        spans += (s for s in here if s.end > part.first and s.start < part.last)
+        doubtful = [moved(s, part.start) for s in found.uncertain]
+        uncertain += (s for s in doubtful if part.first <= s.start < part.last)
     if len(text) > PART:
         spans = without_overlaps(spans)
         uncertain = [s for s in uncertain if not covered(s, spans)]

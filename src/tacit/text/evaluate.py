@@ -196,12 +196,9 @@ def day_places(text: str, gold: Span) -> Iterable[int]:
     parts = list(IN_DATE.finditer(text, gold.start, gold.end))
     named = any(p.group(1) for p in parts)
     numbers = [p for p in parts if p.group(3)]
-    has_year = any(p.group(2) for p in parts)
-    if not named and not has_year and len(numbers) == 3:
-        numbers = numbers[:2]
-    elif named and not has_year and len(numbers) == 2:
-        # 14 Mar 05: the day comes first unless it stands after the month.
-        numbers = numbers[:1]
+    if not any(p.group(2) for p in parts) and len(numbers) == (2 if named else 3):
+        # The last is the year; 14 Mar 05: the day comes first unless it stands after the month.
+        numbers.pop()
     large = [p for p in numbers if int(p.group()) > 12]
     days = large if len(large) == 1 and not named else numbers
     for p in days:

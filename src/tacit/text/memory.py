@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import itertools
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -92,13 +93,11 @@ class Memory:
             self.numbers.add(number)
             if len(number) < 5 or sum(c.isdecimal() for c in number) < 4:
                 continue
-            at, places = text.find(number), 0
-            while at >= 0 and places < MOST_NUMBERS:
-                end, places = at + len(number), places + 1
+            for match in itertools.islice(re.finditer(re.escape(number), text), MOST_NUMBERS):
+                at, end = match.span()
                 whole = not text[at - 1 : at].isalnum() and not text[end : end + 1].isalnum()
                 if at != span.start and (whole or at == 0):
                     found.append(Candidate(at, end, span.kind, 0.9, "prior occurrence"))
-                at = text.find(number, end)
         return found
 
     def same_word(self, part: str) -> list[Candidate]:

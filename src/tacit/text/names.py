@@ -253,10 +253,10 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
         info = page.infos[k]
         if info.shape == "p":
             hyphen = info.low == "-" and page.joined(k) and k and page.joined(k - 1)
-            if info.low in "'’&" or hyphen or (info.low == "." and k and inner_dot(page, k)):
-                i = k
-                continue
-            break
+            if not (info.low in "'’&" or hyphen or (info.low == "." and k and inner_dot(page, k))):
+                break
+            i = k
+            continue
         hyphens = k > 1 and page.low(k + 1) == "-" and page.low(k - 1) == "-"
         if info.low in PROPER.joints and hyphens and page.joined(k):
             i = k - 1
@@ -264,25 +264,18 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
         if info.low == "s" and k > 0 and page.low(k - 1) in "'’" and page.joined(k - 1):
             i = k - 1
             continue
-        if info.shape == "d":
-            break
+        within = info.low in PROPER.inner and taken and k > 0 and not page.plain_case(k)
         if page.capital(k) or info.shape == "I":
             if stops(page, k):
                 break
-            i = k
             taken += 1
-            continue
-        within = info.low in PROPER.inner and taken and k > 0 and not page.plain_case(k)
-        if within and page.capital(k - 1) and not stops(page, k - 1):
-            i = k
-            continue
-        if plain and len(info.low) == 1:
-            break
-        if plain and taken < 3 and not stops(page, k) and not info.marks & (m.STOP | m.PREPOSITION):
-            i = k
+        elif not (within and page.capital(k - 1) and not stops(page, k - 1)):
+            small = info.shape == "d" or len(info.low) == 1
+            barred = stops(page, k) or info.marks & (m.STOP | m.PREPOSITION)
+            if not plain or small or taken >= 3 or barred:
+                break
             taken += 1
-            continue
-        break
+        i = k
     i = tidy(page, i, j)
     if 0 < i < j and page.infos[i - 1].shape == "C" and page.low(i - 1) in PROPER.prefixes:
         # New, Old or Upper before a name within a sentence: attends New Canaan Church.

@@ -324,14 +324,9 @@ def segment_start(page: Page, i: int) -> int:
 
 def after_signature(page: Page, i: int) -> bool:
     """Return True below a line that ends with the letters of a degree, or that holds a title."""
-    line = page.lines[i] - 1
-    for k in range(i - 1, max(-1, i - 8), -1):
-        if page.lines[k] != line:
-            return False
-        info = page.infos[k]
-        if info.marks & SIGNED and info.shape in "CUM":
-            return True
-    return False
+    above = (k for k in range(max(0, i - 7), i) if page.lines[k] == page.lines[i] - 1)
+    signed = (page.infos[k].shape in "CUM" and page.marks(k) & SIGNED for k in above)
+    return page.opens_line(i) and any(signed)
 
 
 def segment_end(page: Page, start: int) -> int:
@@ -389,12 +384,9 @@ def weigh_line(page: Page, start: int, end: int) -> float:
 
 def is_named(page: Page, start: int, last: int) -> bool:
     """Return True when a word of no dictionary names a body, beside those that tell its sort: Haematology Day Unit."""
-    for k in range(start, last):
-        info = page.infos[k]
-        barred = info.medical or info.marks & (m.MEDICAL | m.EPONYM) or info.low in NO_NAMES
-        if len(info.low) > 3 and not barred and (not info.common or info.index >= 1):
-            return True
-    return False
+    plain = (w for w in page.infos[start:last] if not w.medical and w.low not in NO_NAMES)
+    named = (w for w in plain if len(w.low) > 3 and not w.marks & (m.MEDICAL | m.EPONYM))
+    return any(not w.common or w.index >= 1 for w in named)
 
 
 def kind_of(page: Page, last: int) -> str:
