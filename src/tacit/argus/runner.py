@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import pyarrow.compute as pc
 
 from tacit.argus.arb import Command, parse_batch
 from tacit.argus.outputs import CONFIDENTIAL, Choices, format_name, write_argus
@@ -19,8 +20,6 @@ from tacit.argus.work import (
     BatchFiles,
     Work,
     cost_of,
-    find_lower_bound,
-    find_smallest_value,
     magnitude_noise,
     outcome,
     prepare_records,
@@ -276,17 +275,19 @@ class Batch(BatchFiles):
         additivity = next((int(x) for x in given if x not in ("T", "F")), 0)
         for number, work in enumerate(self.work, 1):
             described = read_rda(work.metadata, tabular=True)
+            named: dict[str, Any] = {"dimensions": work.explanatory, "response": work.response}
+            probe = read_tab(work.data, described, **named, additivity=2, lower=-np.inf)
             work.base = read_tab(
                 work.data,
                 described,
-                dimensions=work.explanatory,
-                response=work.response,
+                **named,
                 additivity=additivity,
                 trust_totals="T" in given,
                 manual_range=work.manual_range,
                 cost=work.cost_column,
                 shadow=work.shadow,
-                lower=find_lower_bound(work, described),
+                # Cells have no lower bound when some are negative.
+                lower=-np.inf if bool((probe.value < 0).any()) else None,
             )
             changed = work.base.extra.get("recomputed", 0)
             if changed:
@@ -323,6 +324,7 @@ class Batch(BatchFiles):
             raise InputError("rules at holding level need a variable with <HOLDING>")
         value = None if work.is_count else described.variable(str(work.response)).name
         shadow = described.variable(work.shadow).name if work.shadow else None
+        least = float(pc.min(data.column(value)).as_py() or 0.0) if value else 0.0
         table = tabulate(
             data,
             dimensions,
@@ -333,7 +335,7 @@ class Batch(BatchFiles):
             cost=described.variable(work.cost_column).name if work.cost_column else None,
             shadow=shadow if shadow != value else None,
             top=work.top,
-            lower=-np.inf if value and find_smallest_value(data, value) < 0 else None,
+            lower=-np.inf if least < 0 else None,
         )
         extra: dict[str, Any] = {"missing": {v.name: v.missing for v in spanning if v.missing}}
         if value is not None:

@@ -25,7 +25,7 @@ from tacit.io.hrc import dimension_of
 from tacit.io.lines import file_beside, write_lines
 from tacit.io.rda import Description, Variable, read_rda
 from tacit.io.read import assemble, read
-from tacit.io.tab import FREQUENCY, read_tab
+from tacit.io.tab import FREQUENCY
 
 #: Levels of cells that are called unsafe by hand, in per cent, when MAN does not say.
 MANUAL_RANGE = 20.0
@@ -299,24 +299,6 @@ def span(data: Microdata, variable: Variable, folder: Path) -> Dimension:
         variable.keywords,
     )
     return dimension_of(known, words, folder)
-
-
-def find_smallest_value(data: Microdata, column: str) -> float:
-    """Return the smallest value of a column."""
-    return float(pc.min(data.column(column)).as_py() or 0.0)
-
-
-def find_lower_bound(work: Work, described: Description) -> float | None:
-    """Return the lower bound of a ready table's cells: none when some are negative."""
-    probe = read_tab(
-        work.data,
-        described,
-        dimensions=work.explanatory,
-        response=work.response,
-        additivity=2,
-        lower=-np.inf,
-    )
-    return -np.inf if bool((probe.value < 0).any()) else None
 
 
 class BatchFiles:

@@ -307,9 +307,7 @@ def find_salutations(page: Page, i: int) -> Iterator[Candidate]:
     strict = page.low(i) not in DEAR
     if strict and not page.starts_sentence(i):
         return
-    j = i + 1
-    if page.low(j) == "you":
-        j += 1
+    j = i + 2 if page.low(i + 1) == "you" else i + 1
     if page.low(j) == ",":
         j += 1
     while page.low(j) in GREETED.tails and page.together(i, j):
@@ -468,7 +466,6 @@ def find_gaelic_names(page: Page, i: int) -> Iterator[Candidate]:
         return
     if not (page.capital(j) or page.plain_case(j)) or info.medical or info.common >= 9:
         return
-    start = i
-    if i and page.together(i - 1, i) and page.gap(i - 1) == 1 and page.infos[i - 1].first >= 8:
-        start = i - 1 if page.capital(i - 1) else i
+    led = page.together(i - 1, i) and page.gap(i - 1) == 1 and page.capital(i - 1)
+    start = i - 1 if led and page.infos[i - 1].first >= 8 else i
     yield cut(page, start, j + 1, "name", 0.87, "gaelic name", person=True)

@@ -212,10 +212,8 @@ def is_weekday(page: Page, i: int) -> bool:
 
 def is_cued(page: Page, i: int) -> bool:
     """Return True after a word that leads to a day: on, dated, since, (from."""
-    k = i - 1
-    if page.low(k) in ("(", ":", "~", "?") and page.together(k, i):
-        k -= 1
-    return (page.low(k) in CUES.short_cues or bool(page.marks(k) & m.BORN)) and page.together(k, i)
+    k = i - 2 if page.low(i - 1) in ("(", ":", "~", "?") and page.together(i - 1, i) else i - 1
+    return (page.low(k) in CUES.short_cues or page.marks(k) & m.BORN > 0) and page.together(k, i)
 
 
 def is_event(page: Page, i: int) -> bool:
@@ -306,12 +304,11 @@ def find_month_dates(page: Page, i: int) -> Iterator[Candidate]:
     if i + 1 >= page.size or page.starts[i + 1] - page.ends[i] > 3:
         return
     info = page.infos[i]
-    if info.shape == "l" and info.low in ("may", "march", "mar", "sun") and not page.lower:
+    small = info.shape == "l"
+    if small and info.low in ("may", "march", "mar", "sun") and not page.lower:
         return
-    verb = info.shape == "l" and info.low == "may"
-    if verb and page.low(i + 1) != "." and page.infos[i + 1].shape != "d":
-        return
-    if i and page.joined(i - 1):
+    verb = small and info.low == "may" and page.low(i + 1) != "."
+    if (verb and page.infos[i + 1].shape != "d") or (i and page.joined(i - 1)):
         return
     month = page.pack.months.get(info.low) or page.pack.months.get(strip_marks(info.low), 0)
     written = read_month_day(page.text, month, page.ends[i]) if month else None
