@@ -113,18 +113,14 @@ class Protected(Measure):
     def _faults(self, data: Microdata) -> list[SdcError]:
         """Return what is wrong with using this on some data."""
         found = super()._faults(data)
-        named = [c for c in self.columns_named() if c in data.identifiers]
+        named = ", ".join(repr(c) for c in self.columns_named() if c in data.identifiers)
         if named:
-            found.append(
-                InputError(
-                    f"{self.kind}: {', '.join(map(repr, named))} is declared as an identifier and is never shown"
-                )
-            )
+            words = f"{named} is declared as an identifier and is never shown"
+            found.append(InputError(f"{self.kind}: {words}"))
         found += not_numeric(data, self.numeric_columns(), self.kind)
         if self.weighted and data.weight is None:
-            found.append(
-                RoleMissing(f"{self.kind}: weighted needs a weight, and the data declare none")
-            )
+            words = "weighted needs a weight, and the data declare none"
+            found.append(RoleMissing(f"{self.kind}: {words}"))
         return found
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> ProtectedPlot:
@@ -358,7 +354,8 @@ class Desk:
         """Return the plot: protected values, what they spent, and what is claimed of them."""
         # Groups after the first share no record with it.
         rho = math.fsum(q["rho"] for q in self.queries if not q.get("group"))
-        counted = self.spec.weighted
+        counted, account = self.spec.weighted, self.account
+        budget = None if account is None else {"spent": account.spent, "limit": account.limit}
         record: dict[str, Any] = {
             "kind": self.spec.kind,
             "title": title,
@@ -372,9 +369,7 @@ class Desk:
             "queries": self.queries,
             "rho": rho,
             "study": self.study,
-            "budget": None
-            if self.account is None
-            else {"spent": self.account.spent, "limit": self.account.limit},
+            "budget": budget,
         }
         main = next((q for q in self.queries if q["main"]), self.queries[-1])
         told = dict(numbers or {})
@@ -385,8 +380,8 @@ class Desk:
                 told["likelihood ratio"] = likelihood_ratio(main["amplitude"] / self.reach)
         told["rho"] = rho
         told["epsilon"] = epsilon_of(rho, TOLD_DELTA)
-        if self.account is not None:
-            told["budget left"] = self.account.left
+        if account is not None:
+            told["budget left"] = account.left
         return ProtectedPlot(
             kind=self.spec.kind,
             title=title,

@@ -272,9 +272,8 @@ class Scrub(Method[Corpus | Microdata]):
     @property
     def least(self) -> float:
         """Return the threshold that applies."""
-        if self.threshold is not None:
-            return self.threshold
-        return 0.7 if self.reduction else 0.8
+        usual = 0.7 if self.reduction else 0.8
+        return usual if self.threshold is None else self.threshold
 
     def task(self) -> Task:
         """Return how texts are searched with these parameters."""
@@ -326,12 +325,8 @@ class Scrub(Method[Corpus | Microdata]):
                 found.append(InputError(f"scrub: {words}"))
             found += text_faults(self.kind, data, self.columns)
         elif self.person and all(self.person not in d.record for d in data):
-            found.append(
-                InputError(
-                    f"scrub: no known record has the field {self.person!r} that person names, and so nobody could tell "
-                    "whose text it is"
-                )
-            )
+            words = f"no known record has the field {self.person!r} that person names"
+            found.append(InputError(f"scrub: {words}, and so nobody could tell whose text it is"))
         return found
 
     def targets(self, data: Corpus | Microdata) -> tuple[str, ...]:
