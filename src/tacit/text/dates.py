@@ -105,9 +105,7 @@ def full_year(text: str) -> int:
     if not digits:
         return 0
     year = int(digits)
-    if len(digits) == 4:
-        return year
-    return 2000 + year if year <= 40 else 1900 + year
+    return year if len(digits) == 4 else year + (2000 if year <= 40 else 1900)
 
 
 def make(end: int, day: int, month: int, year: str, form: str) -> Written | None:

@@ -91,8 +91,10 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
     After a strong cue (Mr.) the first word is believed whatever it is, if it has a telling capital.
     """
     j, words, initials = i, 0, 0
-    while j < page.size and j - i < REACH and words < most and (j == i or goes_on(page, j)):
+    while j < page.size and j - i < REACH and words < most:
         info = page.infos[j]
+        if j > i and (page.ends_line(j) or page.apart(j)):
+            break
         if words and info.low in GENERATIONS and info.shape != "l":
             return page.skip_dot(j + 1) if info.low in ("jr", "sr") else j + 1
         if has_apostrophe(page, j):
@@ -159,11 +161,6 @@ def ends_before(page: Page, i: int, info: Word) -> bool:
         return True
     few = size < 4 or (size < 7 and not info.last and not info.first)
     return few and info.shape == "U" and page.infos[i].shape == "C"
-
-
-def goes_on(page: Page, j: int) -> bool:
-    """Return True when token j follows the one before on its line, not in another column."""
-    return page.lines[j] == page.lines[j - 1] and page.starts[j] - page.ends[j - 1] < 2
 
 
 def has_apostrophe(page: Page, j: int) -> bool:

@@ -94,7 +94,9 @@ def tidy_spans(page: Page, spans: Iterable[Span]) -> list[Span]:
         elif left:
             begun = ordered[k - 1].end if k else 0
             following = ordered[k + 1].start if k < last else len(page.text)
-            tidied.extend(within(p, begun, following) for p in left)
+            # Its parts are cut to the room between its neighbours.
+            ends = ((max(p.start, begun), min(p.end, following)) for p in left)
+            tidied += (replace(p, start=a, end=b) for p, (a, b) in zip(left, ends, strict=True))
         elif any(
             0 <= n <= last and parts[n] != [] and belongs(page, span, ordered[n])
             for n in (k - 1, k + 1)
@@ -114,13 +116,6 @@ def needs_no_tidying(page: Page, span: Span) -> bool:
         first = bisect_left(page.starts, span.start)
         return len(part) > 4 and part.isdecimal() and not is_shared(page, first)
     return False
-
-
-def within(part: Span, start: int, end: int) -> Span:
-    """Return a part cut to the room between its neighbours."""
-    if start <= part.start and part.end <= end:
-        return part
-    return replace(part, start=max(part.start, start), end=min(part.end, end))
 
 
 def belongs(page: Page, span: Span, other: Span) -> bool:
