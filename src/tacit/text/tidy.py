@@ -95,8 +95,9 @@ def tidy_spans(page: Page, spans: Iterable[Span]) -> list[Span]:
             begun = ordered[k - 1].end if k else 0
             following = ordered[k + 1].start if k < last else len(page.text)
             # Its parts are cut to the room between its neighbours.
-            ends = ((max(p.start, begun), min(p.end, following)) for p in left)
-            tidied += (replace(p, start=a, end=b) for p, (a, b) in zip(left, ends, strict=True))
+            for p in left:
+                start, end = max(p.start, begun), min(p.end, following)
+                tidied.append(replace(p, start=start, end=end))
         elif any(
             0 <= n <= last and parts[n] != [] and belongs(page, span, ordered[n])
             for n in (k - 1, k + 1)
