@@ -291,6 +291,9 @@ def shift(text: str, days: int, pack: Pack) -> str:
     return f"{name} {moved.day}, {year}" if year else f"{name} {moved.day}"
 
 
+# -- words of the calendar, which move with the dates ----------------------------------------------
+
+
 DAY_NAMES = (
     ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
     ("Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"),

@@ -242,6 +242,9 @@ def replace_spans(text: str, found: Findings, settings: Settings, key: bytes) ->
     return "".join(piece for piece, _ in pieces_of(text, found.spans, settings, key))
 
 
+# -- what a narrative tells, without a name --------------------------------------------------------
+
+
 AGED = re.compile(
     r"\b(?:at the age of|at age|when (?:he|she|they) (?:was|were)|aged|im Alter von|mit) (\w+)",
     re.IGNORECASE,
@@ -309,6 +312,9 @@ def find_offices(page: Page) -> list[tuple[int, int]]:
     return found[:MOST]
 
 
+# -- default deny: what nothing knows is taken as identifying --------------------------------------
+
+
 KNOWN = m.any_of(
     "stop medical drug head dose month weekday title suffix header number hospital phone age "
     "relation role club state"
@@ -350,10 +356,9 @@ def add_doubtful(
 
 def is_possible(page: Page, vote: Candidate) -> bool:
     """Return True for a vote that is likely enough, and no plain medical term."""
-    if vote.evidence < VOTED or vote.kind not in NAMES:
-        return vote.evidence >= VOTED
     worded = (i for i in page.tokens_in(vote.start, vote.end) if page.infos[i].shape in "lCUMI")
-    return any(medical_evidence(page, i) < 0.9 for i in worded)
+    doubtful = (medical_evidence(page, i) < 0.9 for i in worded)
+    return vote.evidence >= VOTED and (vote.kind not in NAMES or any(doubtful))
 
 
 def find_unknown(page: Page) -> Iterator[Candidate]:
@@ -383,6 +388,9 @@ def find_unknown(page: Page) -> Iterator[Candidate]:
                 yield cut(page, i, i + 1, "name", 0.85, "unknown")
         elif page.plain_case(i) and listed and info.index >= -2:
             yield cut(page, i, i + 1, "name", 0.85, "unknown")
+
+
+# -- a site's own tagger, checked before its spans count -------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -286,6 +286,9 @@ def find_person(
     return ""
 
 
+# -- the known record: its names, dates and numbers, in any usual form -----------------------------
+
+
 #: What a field is, by words in its name; the first kind counts.
 FIELDS = read_cues()["record"]
 

@@ -228,6 +228,9 @@ def take_back(page: Page, j: int, *, cued: bool, most: int = 4, strong: bool = F
     return i if words else j
 
 
+# -- names of things -------------------------------------------------------------------------------
+
+
 PROPER = cues("proper")
 #: Marks of words that no name of a thing holds.
 NOT_WITHIN = m.WEEKDAY | m.MONTH | m.TITLE | m.STOP | m.PHONE | m.BORN

@@ -381,6 +381,9 @@ def record_scrubbers(
         yield scrub
 
 
+# -- two baselines, for comparison: a search for the known record, and where letters name people ---
+
+
 #: Name tokens: a word with a capital letter, or an initial.
 NAME = r"[A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*){0,3}"
 #: Where letters name people; the place of the name is the group.
