@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import narwhals.stable.v2 as nw
 
@@ -40,12 +41,18 @@ MONTH = r"jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|ma
 IN_DATE = re.compile(rf"({MONTH})\b|(\b(?:19|20)\d\d\b)|(\d+)|([^\W\d_]+)", re.IGNORECASE)
 
 
+class SpanScore(NamedTuple):
+    """The groups of one gold span, and whether it was found."""
+
+    groups: tuple[str, ...]
+    found: bool
+
+
 @dataclass(frozen=True)
 class DocumentScore:
     """What happened to one document."""
 
-    #: The groups of each gold span, and whether it was found.
-    spans: tuple[tuple[tuple[str, ...], bool], ...]
+    spans: tuple[SpanScore, ...]
     #: Letters and digits changed, neutral ones left out, and those of them inside gold spans.
     changed: int
     right: int
@@ -131,7 +138,8 @@ def score_document(
     scored = []
     for g in document.gold:
         role, style = g.entity.partition(" ")[0] or "none", g.source or "plain"
-        scored.append((("all", g.kind, role, family, style), is_found(text, g, covered)))
+        groups = ("all", g.kind, role, family, style)
+        scored.append(SpanScore(groups, is_found(text, g, covered)))
     kept = (range(k.start, k.end) for k in document.keep)
     violated = sum(any(covered[i] and text[i].isalnum() for i in inside) for inside in kept)
     changed, right, tokens = count_changes(text, covered, golden)
