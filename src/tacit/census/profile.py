@@ -210,13 +210,17 @@ class Profile(Section):
             yield "geography", {"kind": "geography_threshold", **self.geography}
         if self.swap and self.controls == "full":
             # Pseudo-strata are neighbours: left behind, they would tell who has moved.
-            strata = bool(self.sample) and self.sample.get("group", 2) is not None
-            column = str(self.sample.get("pseudo_stratum", "pseudo_stratum"))
-            along = [*self.swap.get("along", ()), *([column] if strata else [])]
+            along = [*self.swap.get("along", ()), *self.strata_column()]
             size = {"size_band": 1000, **self.swap}
             yield "swap", {"kind": "swap_households", **size, **({"along": along} if along else {})}
         if self.roles.household:
             yield "roles", {"kind": "shuffle_households"}
+
+    def strata_column(self) -> list[str]:
+        """Return the column of pseudo-strata that the sample makes."""
+        if not self.sample or self.sample.get("group", 2) is None:
+            return []
+        return [str(self.sample.get("pseudo_stratum", "pseudo_stratum"))]
 
     def plan(self, source: str, *, today: dt.date | None = None, base: Path = Path()) -> Plan:
         """Return the plan that makes the sample from the census file.

@@ -89,9 +89,7 @@ class BudgetLedger:
             book = self.read()
             columns = sketch(book.setdefault("salt", secrets.token_hex(16)))
             digest = digest_of(columns)
-            # These very data may be in an account, in whatever order.
-            held = (d for d, kept in book["datasets"].items() if digest in kept.get("sketches", {}))
-            dataset = name or next(held, digest)
+            dataset = name or self.known(book, digest)
             for other, column in look_alikes(book, columns):
                 if other != dataset and sorted((dataset, other)) not in book.get("apart", []):
                     raise DisclosureRefused(look_alike_words(kind, column, other))
@@ -100,6 +98,11 @@ class BudgetLedger:
                 kept[digest] = [c.to_dict() for c in columns]
                 self.write(book)
             return dataset
+
+    def known(self, book: dict[str, Any], digest: str) -> str:
+        """Return the account in which these very data are, in whatever order; a new one by default."""
+        holders = (d for d, held in book["datasets"].items() if digest in held.get("sketches", {}))
+        return next(holders, digest)
 
     def set_apart(self, dataset: str, other: str) -> None:
         """Declare that two data sets, however alike, are about other people: an act of the data holder."""

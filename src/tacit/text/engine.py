@@ -31,6 +31,8 @@ from tacit.text.tidy import tidy_spans
 Mode = Literal["substitute", "tag", "mask", "list"]
 #: A site's own tagger: a text in, spans out. Its certainties count as one more voter on the board.
 Tagger = Callable[[str], Iterable[Span]]
+#: What was found in one text: accepted spans, those below the threshold, and warnings about the narrative.
+Found = Findings
 #: How often accepted spans may feed back.
 PASSES = 3
 #: Texts longer than this are worked through in parts, each of which sees so much of its neighbours.
@@ -67,7 +69,7 @@ class Settings:
     lists: str = ""
 
 
-def find_spans(text: str, settings: Settings, record: Mapping[str, Any] | None = None) -> Findings:
+def find_spans(text: str, settings: Settings, record: Mapping[str, Any] | None = None) -> Found:
     """Find what identifies people in a text; fields of a known record are searched in it too."""
     parts = parts_of(text)
     founds = (find_in_part(text[p.start : p.end], settings, record) for p in parts)
