@@ -12,7 +12,7 @@ import time
 from letters import write_letters
 from tacit.text import engine
 from tacit.text.engine import Settings, find_spans, replace_spans
-from tacit.text.reading.tokens import tokenise
+from tacit.text.reading.words import tokenise
 
 
 def speed(texts, work):

@@ -9,12 +9,11 @@ import time
 from letters import write_letters
 from tacit.data.corpus import Span
 from tacit.text import engine
-from tacit.text.baselines import search_with_cues, straight_search
 from tacit.text.engine import Settings, find_spans
 from tacit.text.evaluate import evaluate_texts
 from tacit.text.model import crf
-from tacit.text.reading.lexicon import load_lexicon
-from tacit.text.reading.page import Page
+from tacit.text.reading.page import Page, load_lexicon
+from tacit.text.work import search_with_cues, straight_search
 
 VOTER = engine.crf_voter
 

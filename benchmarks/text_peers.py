@@ -16,7 +16,7 @@ from letters import write_letters
 from tacit.data.corpus import Span
 from tacit.text.engine import Settings, find_spans
 from tacit.text.evaluate import evaluate_texts
-from tacit.text.reading.tokens import TOKEN
+from tacit.text.reading.words import TOKEN
 
 
 def scrub(**settings):

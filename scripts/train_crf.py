@@ -28,9 +28,8 @@ from letters.page import same_length
 from tacit.data.corpus import Document, Span
 from tacit.data.word_lists import read_list
 from tacit.text.model import crf
-from tacit.text.model.features import load_describer
-from tacit.text.reading.lexicon import load_lexicon
-from tacit.text.reading.page import Page
+from tacit.text.model.crf import load_describer
+from tacit.text.reading.page import Page, load_lexicon
 
 SEED = 20_260
 #: Penalties: the absolute one keeps the model small, the squared one keeps it modest.

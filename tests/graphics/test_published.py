@@ -10,7 +10,8 @@ from scipy.stats import norm
 
 from studies import plot_attacks as attacks
 from studies import protected_plots as efficiency
-from tacit.graphics import curves, kde
+from tacit.graphics import kde
+from tacit.graphics import scale as curves
 from tacit.plot.protected_maps import classify
 from tacit.stats import concentrated as accounting
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from letters import all_families, write_letters
-from tacit.text.model import calibration, crf
-from tacit.text.model.features import load_describer
-from tacit.text.reading.tokens import tokenise
+from tacit.text.model import crf
+from tacit.text.model import crf as calibration
+from tacit.text.model.crf import load_describer
+from tacit.text.reading.words import tokenise
 
 pytest.importorskip("pycrfsuite")
 ROOT = Path(__file__).parents[2]

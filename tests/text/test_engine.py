@@ -18,10 +18,9 @@ from tacit.text.detect import registry
 from tacit.text.detect.numbers.forms import nhs_holds
 from tacit.text.detect.registry import cut, detector, detectors
 from tacit.text.engine import Settings, find_spans, replace_spans
-from tacit.text.model import calibration
-from tacit.text.reading.lexicon import load_lexicon
+from tacit.text.model import crf as calibration
 from tacit.text.reading.marks import mark
-from tacit.text.reading.page import Page
+from tacit.text.reading.page import Page, load_lexicon
 
 DEFAULT = Settings()
 
@@ -131,7 +130,7 @@ def test_replacements_are_no_listed_words_and_keep_the_pattern():
     original, new = text.split("MRN ")[1], made.split("MRN ")[1]
     shape = "".join("9" if c.isdigit() else "A" if c.isupper() else c for c in original)
     assert "".join("9" if c.isdigit() else "A" if c.isupper() else c for c in new) == shape
-    from tacit.text.reading.lexicon import load_knowledge
+    from tacit.text.reading.page import load_knowledge
 
     known = load_knowledge("en")
     for word in made.split(":")[1].split(",")[0].lower().split():

@@ -6,8 +6,7 @@ from tacit.data.corpus import Span
 from tacit.text.dates import is_near_weekday, near_month, read_day_month, read_scanned
 from tacit.text.engine import Settings, find_spans
 from tacit.text.packs import load_pack
-from tacit.text.reading.lexicon import load_lexicon
-from tacit.text.reading.page import Page
+from tacit.text.reading.page import Page, load_lexicon
 from tacit.text.tidy import tidy_spans
 from text.scoring import without_crf
 

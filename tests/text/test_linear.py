@@ -17,12 +17,12 @@ from tacit.claims.text.no_original_identifiers import identifiers_in
 from tacit.claims.texts import FORMS
 from tacit.data.corpus import Span
 from tacit.text import engine, work
-from tacit.text.attributes import attributes_of
 from tacit.text.engine import Settings, find_spans, replace_spans
 from tacit.text.guard import guard_text
-from tacit.text.model import features
-from tacit.text.reading import lexicon
-from tacit.text.reading.tokens import tokenise
+from tacit.text.model import crf as features
+from tacit.text.reading import page as lexicon
+from tacit.text.reading.words import tokenise
+from tacit.text.text_risk import attributes_of
 from tacit.text.text_utility import compare_words
 from tacit.text.work import Item, look_batch, scrubbers
 from text.scoring import without_crf

@@ -2,13 +2,11 @@
 
 import pytest
 
-from tacit.text.detect.names.spelling import read_letters
-from tacit.text.detect.names.tables import read_tables
+from tacit.text.detect.names.tables import read_letters, read_tables
 from tacit.text.detect.registry import Candidate, run_detectors
 from tacit.text.engine import Settings, find_spans
 from tacit.text.medicine import medical_evidence
-from tacit.text.reading.lexicon import load_lexicon
-from tacit.text.reading.page import Page
+from tacit.text.reading.page import Page, load_lexicon
 
 
 def page_of(text):

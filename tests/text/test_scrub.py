@@ -679,7 +679,7 @@ def test_errors_and_notes_hold_no_word_of_the_texts():
 
 
 def test_a_full_date_tells_its_month_too():
-    from tacit.text.attributes import attributes_of
+    from tacit.text.text_risk import attributes_of
 
     for text in ("June 7, 2015", "Jun 2015", "7 June 2015", "6/7/2015", "06/2015"):
         (month,) = attributes_of(f"Seen {text}.")["month"]

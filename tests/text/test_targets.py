@@ -9,9 +9,9 @@ import pytest
 
 from letters import write_letters
 from tacit.data.corpus import Document, Span
-from tacit.text.baselines import straight_search
 from tacit.text.engine import Settings, find_spans, replace_spans
 from tacit.text.evaluate import evaluate_texts
+from tacit.text.work import straight_search
 
 pytest.importorskip("pycrfsuite")
 NOTES = Path(__file__).parents[1] / "fixtures" / "text"

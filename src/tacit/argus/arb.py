@@ -20,19 +20,9 @@ TOKEN = re.compile(r'(\s*)(?:"([^"]*)"|([,|()])|([^\s,|()"]+))')
 COMMAND = re.compile(r"<\s*([A-Za-z]+)\s*>\s*(.*)")
 NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?|[-+]?\.\d+")
 
-SAME = {"APRIORY": "APRIORI"}
-
 #: How many numbers each safety rule takes.
-RULES = {
-    "P": (1, 2, 3),
-    "NK": (2,),
-    "FREQ": (1, 2),
-    "REQ": (4,),
-    "ZERO": (1,),
-    "WGT": (1,),
-    "MIS": (1,),
-    "MAN": (1,),
-}
+RULES = {"P": (1, 2, 3), "NK": (2,), "FREQ": (1, 2), "REQ": (4,)}
+RULES |= dict.fromkeys(("ZERO", "WGT", "MIS", "MAN"), (1,))
 #: How rules of ours are written, the rule without effect that holds a place of the individual level, and the places.
 RULE_TEXTS = {
     "p_percent": ("P({p},{n})", "P(0,0)", 2),
@@ -103,7 +93,8 @@ def parse_batch(path: str | Path, *, encoding: str = "utf-8") -> tuple[Command, 
         found = COMMAND.fullmatch(line)
         if found is None:
             raise UnreadableFile(f"{name!r}, line {number}: a command stands in angle brackets")
-        keyword = SAME.get(found[1].upper(), found[1].upper())
+        keyword = found[1].upper()
+        keyword = "APRIORI" if keyword == "APRIORY" else keyword
         if keyword not in READERS:
             hint = near_match(keyword, READERS)
             raise UnreadableFile(
@@ -142,9 +133,8 @@ def number_of(text: str) -> int | float:
 
 def word_or_number(token: Token) -> Any:
     """Return a word in quotes as it is, and a bare number as a number."""
-    return (
-        number_of(token.text) if not token.quoted and NUMBER.fullmatch(token.text) else token.text
-    )
+    bare = not token.quoted and NUMBER.fullmatch(token.text)
+    return number_of(token.text) if bare else token.text
 
 
 def plain_list(words: Sequence[Token]) -> list[Any]:
@@ -156,9 +146,7 @@ def file_name(words: Sequence[Token]) -> list[Any]:
     """Return the name of a file; blanks in a name without quotes are kept."""
     if not words:
         raise ValueError("the name of a file is expected")
-    if words[0].quoted:
-        return [words[0].text]
-    return [" ".join(t.text for t in words)]
+    return [words[0].text] if words[0].quoted else [" ".join(t.text for t in words)]
 
 
 def table_words(words: Sequence[Token]) -> dict[str, Any]:
@@ -173,12 +161,8 @@ def table_words(words: Sequence[Token]) -> dict[str, Any]:
         raise ValueError("a table has spanning variables, response, shadow, cost and lambda")
     texts += [[]] * (5 - len(texts))
     single = [(own[0] or None) if own else None for own in texts]
-    made: dict[str, Any] = {
-        "explanatory": texts[0],
-        "response": single[1],
-        "shadow": single[2],
-        "cost": single[3],
-    }
+    names = ("response", "shadow", "cost")
+    made: dict[str, Any] = {"explanatory": texts[0], **dict(zip(names, single[1:4], strict=True))}
     behind = [*texts[3][1:], *texts[4]]
     if behind:
         made["lambda"] = number_of(behind[0])
@@ -275,9 +259,7 @@ def write_words(words: Sequence[Token]) -> list[Any]:
         fields.insert(2, "")
     if len(fields) != 4:
         raise ValueError('(table, format, options, "file") is expected')
-    options: Any = fields[2]
-    if re.fullmatch(r"\d+", options):
-        options = int(options)
+    options = int(fields[2]) if re.fullmatch(r"\d+", fields[2]) else fields[2]
     return [number_of(fields[0]), number_of(fields[1]), options, fields[3]]
 
 

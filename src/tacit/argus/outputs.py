@@ -27,15 +27,8 @@ from tacit.io.lines import open_atomically, quote_field, write_lines
 from tacit.io.rda import Description, Variable, write_rda
 
 #: Each format with its number in a batch file.
-FORMATS = {
-    "csv": 1,
-    "pivot": 2,
-    "code_value": 3,
-    "sbs": 4,
-    "intermediate": 5,
-    "jj": 6,
-    "ckm": 7,
-}
+NAMES = ("csv", "pivot", "code_value", "sbs", "intermediate", "jj", "ckm")
+FORMATS = {name: number for number, name in enumerate(NAMES, 1)}
 #: Formats that hold the true values of hidden cells.
 CONFIDENTIAL = {"intermediate", "jj"}
 HIDDEN, EMPTY = "x", "-"
@@ -79,9 +72,9 @@ class Choices:
         """Read options such as ``AS+FL+SE-``."""
         found: dict[str, bool] = {}
         rest = OPTION.sub("", text.upper()).strip(" ,;")
+        known = [f.name for f in dataclasses.fields(cls)]
         for letters, sign in OPTION.findall(text.upper()):
-            if letters not in {f.name for f in dataclasses.fields(cls)}:
-                known = [f.name for f in dataclasses.fields(cls)]
+            if letters not in known:
                 raise InputError(f"there is no option {letters!r}; they are {', '.join(known)}")
             found[letters] = sign != "-"
         if rest:
@@ -217,28 +210,23 @@ class Lines:
         skip = self.choices.SE if skip_empty is None else skip_empty
         return [i for i in range(len(self.table)) if not (skip and self.table.marked_empty[i])]
 
-    def first_line(self) -> str:
-        """Return the names of the columns."""
-        names = [*self.names(), self.value_name(), *(["Status"] if self.choices.AS else [])]
-        return ",".join(map(self.quoted, names))
-
-    def names(self) -> Sequence[str]:
-        """Return the names of the code columns."""
-        return self.table.names or ("cell",)
-
-    def value_name(self) -> str:
-        """Return the name of the column of values."""
-        return "Freq" if self.table.frequency else self.table.response
+    def by_cell(
+        self, texts: Sequence[str], more: Mapping[str, Callable[[int], str]]
+    ) -> Iterator[str]:
+        """Yield one line per cell: codes, value and further columns; their names first where asked."""
+        if self.choices.FL:
+            value = "Freq" if self.table.frequency else self.table.response
+            names = [*(self.table.names or ("cell",)), value, *more]
+            yield ",".join(map(self.quoted, names))
+        for i in self.cells():
+            yield ",".join([*self.codes(i), texts[i], *(write(i) for write in more.values())])
 
     def code_value(self) -> Iterator[str]:
         """Return one line per cell: codes, value and, where asked, the status number."""
-        if self.choices.FL:
-            yield self.first_line()
         status = self.choices.AS
         texts = self.texts(true=status and self.confidential)
-        for i in self.cells():
-            fields = [*self.codes(i), texts[i]]
-            yield ",".join([*fields, str(int(self.table.status[i]))] if status else fields)
+        more = {"Status": lambda i: str(int(self.table.status[i]))} if status else {}
+        return self.by_cell(texts, more)
 
     def pivot(self) -> Iterator[str]:
         """Return the code-value lines, always with names in front."""
@@ -297,12 +285,7 @@ class Lines:
             "CellKey": (choices.AC, lambda i: format_all_digits(float(table.extra["cell_key"][i]))),
         }
         columns = {title: write for title, (on, write) in more.items() if on}
-        if choices.FL:
-            titles = [*self.names(), self.value_name(), *columns]
-            yield ",".join(map(self.quoted, titles))
-        texts = self.texts()
-        for i in self.cells():
-            yield ",".join([*self.codes(i), texts[i], *(write(i) for write in columns.values())])
+        return self.by_cell(self.texts(), columns)
 
 
 def largest_share(table: Table) -> Floats:
@@ -334,21 +317,6 @@ def sbs_flags(table: Table) -> list[str]:
 # -- intermediate --------------------------------------------------------------------------------
 
 
-def letters_of(table: Table) -> list[str]:
-    """Return the status letters: empty, unsafe, secondary, protected, safe."""
-    letters = np.select(
-        [
-            table.empty,
-            is_primary(table.status),
-            is_secondary(table.status),
-            table.status == Status.PROTECTED,
-        ],
-        ["E", "U", "M", "P"],
-        "S",
-    )
-    return [str(x) for x in letters]
-
-
 def write_intermediate(
     table: Table, file: Path, choices: Choices, decimals: int | None
 ) -> list[Path]:
@@ -372,7 +340,11 @@ def write_intermediate(
     ]
     trees = {d.name: d for d in table.dimensions if not d.is_flat}
     hrc = {n: f"{file.stem}_{re.sub(r'[^A-Za-z0-9_-]', '_', n)}.hrc" for n in trees}
-    leads = {n: lead_for(d) for n, d in trees.items()}
+    # A leading string that no code begins with.
+    leads = {
+        n: next((x for x in "@#~^" if not any(c.startswith(x) for c in d.codes)), "@@")
+        for n, d in trees.items()
+    }
     spanning = [
         span_variable(d, table, hrc.get(d.name), leads.get(d.name)) for d in table.dimensions
     ]
@@ -388,11 +360,6 @@ def write_intermediate(
         for n, d in trees.items():
             write_hrc(d, room.with_name(hrc[n]), lead=leads[n])
     return [file, file.with_suffix(".rda"), *(file.with_name(n) for n in hrc.values())]
-
-
-def lead_for(dimension: Dimension) -> str:
-    """Return a leading string that no code begins with."""
-    return next((x for x in "@#~^" if not any(c.startswith(x) for c in dimension.codes)), "@@")
 
 
 def span_variable(
@@ -419,7 +386,10 @@ class Column(NamedTuple):
 
 def intermediate_columns(table: Table, choices: Choices, places: int) -> list[Column]:
     """Return the columns behind the codes."""
-    letters = letters_of(table)
+    status = table.status
+    # Empty, unsafe, secondary, protected, safe.
+    sorts = [table.empty, is_primary(status), is_secondary(status), status == Status.PROTECTED]
+    letters = [str(x) for x in np.select(sorts, ["E", "U", "M", "P"], "S")]
     if choices.SO:
         return [Column("Status", letters, {"STATUS": ()})]
 

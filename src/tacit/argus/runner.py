@@ -11,25 +11,22 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import pyarrow.compute as pc
 
 from tacit.argus.arb import Command, parse_batch
-from tacit.argus.batch_files import BatchFiles
 from tacit.argus.outputs import CONFIDENTIAL, Choices, format_name, write_argus
 from tacit.argus.work import (
     REQUEST_COLUMN,
+    BatchFiles,
     Work,
     cost_of,
-    find_lower_bound,
-    find_smallest_value,
     magnitude_noise,
-    numbered_choices,
     outcome,
     prepare_records,
     read_records,
     rules_of,
     seconds,
     span,
-    whole_or,
 )
 from tacit.context import Context
 from tacit.data.cells.linked import link, split
@@ -247,16 +244,9 @@ class Batch(BatchFiles):
             raise InputError("the data and OPENMETADATA must come before")
         if self.read:
             raise InputError("tables are specified before the data are read")
-        work = Work(
-            self.command.line,
-            given["explanatory"],
-            given["response"],
-            given["shadow"],
-            given["cost"],
-            float(given.get("lambda", 1.0)),
-            self.data,
-            self.metadata,
-        )
+        named = [given[name] for name in ("explanatory", "response", "shadow", "cost")]
+        power = float(given.get("lambda", 1.0))
+        work = Work(self.command.line, *named, power, self.data, self.metadata)
         described = read_rda(self.metadata, tabular=self.tabular)
         for name in work.explanatory:
             if not described.variable(name).spans:
@@ -285,17 +275,19 @@ class Batch(BatchFiles):
         additivity = next((int(x) for x in given if x not in ("T", "F")), 0)
         for number, work in enumerate(self.work, 1):
             described = read_rda(work.metadata, tabular=True)
+            named: dict[str, Any] = {"dimensions": work.explanatory, "response": work.response}
+            probe = read_tab(work.data, described, **named, additivity=2, lower=-np.inf)
             work.base = read_tab(
                 work.data,
                 described,
-                dimensions=work.explanatory,
-                response=work.response,
+                **named,
                 additivity=additivity,
                 trust_totals="T" in given,
                 manual_range=work.manual_range,
                 cost=work.cost_column,
                 shadow=work.shadow,
-                lower=find_lower_bound(work, described),
+                # Cells have no lower bound when some are negative.
+                lower=-np.inf if bool((probe.value < 0).any()) else None,
             )
             changed = work.base.extra.get("recomputed", 0)
             if changed:
@@ -332,6 +324,7 @@ class Batch(BatchFiles):
             raise InputError("rules at holding level need a variable with <HOLDING>")
         value = None if work.is_count else described.variable(str(work.response)).name
         shadow = described.variable(work.shadow).name if work.shadow else None
+        least = float(pc.min(data.column(value)).as_py() or 0.0) if value else 0.0
         table = tabulate(
             data,
             dimensions,
@@ -342,7 +335,7 @@ class Batch(BatchFiles):
             cost=described.variable(work.cost_column).name if work.cost_column else None,
             shadow=shadow if shadow != value else None,
             top=work.top,
-            lower=-np.inf if value and find_smallest_value(data, value) < 0 else None,
+            lower=-np.inf if least < 0 else None,
         )
         extra: dict[str, Any] = {"missing": {v.name: v.missing for v in spanning if v.missing}}
         if value is not None:
@@ -494,7 +487,9 @@ class Batch(BatchFiles):
 
         if method == "RND":
             limit = seconds(at(2, 10), "time_limit")
-            return {"base": whole_or(at(0, 5)), "max_shift": int(at(1, 0)) + 1, **limit}
+            base = at(0, 5)
+            base = int(base) if base == int(base) else base
+            return {"base": base, "max_shift": int(at(1, 0)) + 1, **limit}
         if method == "CTA":
             return {"norm": "l1"}
         if method == "CKM":
@@ -508,9 +503,7 @@ class Batch(BatchFiles):
             least = max((int(n[0]) for n in work.numbers("FREQ")), default=0)
             limits = seconds(at(0, 10), "exact_seconds")
             return {**priced, "singletons": alone, "together": least if at(3, 1) else 0, **limits}
-        if method == "OPT":
-            return {**priced, **seconds(at(0, 10), "time_limit")}
-        return priced
+        return {**priced, **seconds(at(0, 10), "time_limit")} if method == "OPT" else priced
 
     def ptables(self, words: Sequence[Any], work: Work) -> dict[str, Any]:
         """Return the perturbation tables: of the command, else of the description."""
@@ -531,9 +524,7 @@ class Batch(BatchFiles):
             given["small_ptable"] = str(self.source(small, work.data.parent))
         if work.is_count:
             return given
-        extra = next(
-            (w for w in words if isinstance(w, int | float) and not isinstance(w, bool)), None
-        )
+        extra = next((w for w in words if isinstance(w, int | float)), None)
         described = read_rda(work.metadata, tabular=False).variable(work.response or "")
         return {**given, **magnitude_noise(described), **({} if extra is None else {"mu_c": extra})}
 
@@ -541,7 +532,11 @@ class Batch(BatchFiles):
         """Write a table."""
         number, kind, options, name = given
         table = cast(Table, self.table(int(number)).current)
-        chosen = Choices.parse(options) if isinstance(options, str) else numbered_choices(options)
+        if isinstance(options, str):
+            chosen = Choices.parse(options)
+        else:
+            # Old batch files: 1 adds the status, 2 leaves out empty cells, 3 both.
+            chosen = Choices(AS=bool(options & 1), SE=bool(options & 2))
         form = format_name(kind)
         final = self.target(str(name))
         place = self.stage_file(final)

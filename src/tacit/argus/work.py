@@ -1,8 +1,9 @@
-"""One table of a batch: what was specified, how its rules and costs read in our terms, and the records behind it."""
+"""What a batch works on: its files, each of its tables with its rules and costs in our terms, and the records behind them."""
 
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,18 +13,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tacit.argus.outputs import Choices
 from tacit.data.cells.dimension import Dimension
 from tacit.data.microdata import Microdata
 from tacit.data.paths import require_file
 from tacit.data.table import Table
 from tacit.engine import get_engine
-from tacit.errors import InputError
+from tacit.errors import InputError, UnreadableFile
+from tacit.events import never_interrupted
 from tacit.io import argus
 from tacit.io.hrc import dimension_of
+from tacit.io.lines import file_beside, write_lines
 from tacit.io.rda import Description, Variable, read_rda
 from tacit.io.read import assemble, read
-from tacit.io.tab import FREQUENCY, read_tab
+from tacit.io.tab import FREQUENCY
 
 #: Levels of cells that are called unsafe by hand, in per cent, when MAN does not say.
 MANUAL_RANGE = 20.0
@@ -114,13 +116,8 @@ def rules_of(work: Work) -> list[tuple[str, dict[str, Any]]]:
             found.append(("p_percent", {"p": n[0], "n": size or 1, **level(i, 2)}))
     for i, n in enumerate(work.numbers("REQ")):
         if any(n):
-            given = {
-                "share": n[0],
-                "second_share": n[1] or None,
-                "minimum": int(n[2]),
-                "range": n[3],
-            }
-            found.append(("request", {**given, **level(i, 1)}))
+            given = {"share": n[0], "second_share": n[1] or None, "minimum": int(n[2])}
+            found.append(("request", {**given, "range": n[3], **level(i, 1)}))
     for i, n in enumerate(work.numbers("FREQ")):
         if n[0]:
             given = {"n": int(n[0]), "range": n[1] if len(n) > 1 else 0.0, "keep_levels": True}
@@ -135,16 +132,14 @@ def cost_of(work: Work, *, distances: bool = False) -> dict[str, Any]:
     The cost by distance (-3) is known to the modular method only, with one list of distances for all
     spanning variables.
     """
-    words = {"-1": "frequency", "-2": "unit", "freq": "frequency", "frequency": "frequency"}
-    words |= {"unity": "unit", "unit": "unit"}
+    words = dict.fromkeys(("-1", "freq", "frequency"), "frequency")
+    words |= dict.fromkeys(("-2", "unity", "unit"), "unit")
     given = (work.cost or "").lower()
     if given == "-3":
         if not distances:
             raise InputError("the distance cost function (-3) is known to MOD only")
         return {"distance": distance_of(work)}
-    if given in words:
-        return {"cost": words[given], "power": work.power}
-    return {"cost": "value", "power": work.power}
+    return {"cost": words.get(given, "value"), "power": work.power}
 
 
 def distance_of(work: Work) -> tuple[float, ...]:
@@ -167,25 +162,12 @@ def seconds(minutes: float, name: str) -> dict[str, float]:
     return {name: 60 * minutes} if minutes > 0 else {}
 
 
-def whole_or(x: float) -> int | float:
-    """Return a whole number as such."""
-    return int(x) if x == int(x) else x
-
-
-def numbered_choices(number: int) -> Choices:
-    """Return the options of old batch files: 1 adds the status, 2 leaves out empty cells, 3 both."""
-    return Choices(AS=bool(number & 1), SE=bool(number & 2))
-
-
 def outcome(table: Table) -> str:
     """Return what a method did, in aggregates."""
-    action = table.history[-1]
+    kind, unsafe, secondary = table.history[-1].kind, table.primary.sum(), table.secondary.sum()
     if table.changed is not None:
-        return f"{action.kind} done, {len(table):,} cells"
-    secondary = int(table.secondary.sum())
-    return (
-        f"{action.kind} done, {int(table.primary.sum()):,} unsafe and {secondary:,} secondary cells"
-    )
+        return f"{kind} done, {len(table):,} cells"
+    return f"{kind} done, {int(unsafe):,} unsafe and {int(secondary):,} secondary cells"
 
 
 #: The letter of <CKM> to what the noise of a magnitude is measured by.
@@ -202,27 +184,20 @@ def magnitude_noise(variable: Variable) -> dict[str, Any]:
         given["scale_by"] = CKM_LETTERS[letter]
         if letter == "T" and numbers:
             given["top"] = int(float(numbers[0]))
-    for keyword, name in (
-        ("INCLUDEZEROS", "zeros"),
-        ("PARITY", "parity"),
-        ("SEPARATION", "separation"),
-    ):
+    keywords = {"INCLUDEZEROS": "zeros", "PARITY": "parity", "SEPARATION": "separation"}
+    for keyword, name in keywords.items():
         if variable.word(keyword) is not None:
             given[name] = str(variable.word(keyword)).upper().startswith("Y")
     form, *amounts = parse_call(variable, "SCALING")
     values = [float(a) for a in amounts]
+    names: tuple[str, ...] = ()
     if form == "F" and len(values) >= 4:
-        given |= {
-            "scaling": "flex",
-            "sigma0": values[0],
-            "sigma1": values[1],
-            "xstar": values[2],
-            "q": values[3],
-        }
-        given |= {"epsilon": tuple(values[4:])} if values[4:] else {}
+        given["scaling"], names = "flex", ("sigma0", "sigma1", "xstar", "q")
     elif form == "N" and values:
-        given |= {"scaling": "simple", "sigma1": values[0]}
-        given |= {"epsilon": tuple(values[1:])} if values[1:] else {}
+        given["scaling"], names = "simple", ("sigma1",)
+    given |= dict(zip(names, values, strict=False))
+    if names and values[len(names) :]:
+        given["epsilon"] = tuple(values[len(names) :])
     return given
 
 
@@ -250,13 +225,6 @@ def read_records(file: Path, described: Description) -> Microdata:
             raise InputError(f"{file.name!r} has no variable {absent[0]!r}")
         return data
     require_file(file)
-    engine = get_engine("duckdb")
-    frame = engine.number_rows(engine.from_arrow(pa.table(fields_of(file, described))))
-    return assemble(frame, engine, {}, str(file), lambda t: t)
-
-
-def fields_of(file: Path, described: Description) -> dict[str, pa.Array]:
-    """Return the fields of records of fixed or free format, numbers as such."""
     read_fields = argus.cut_fixed_fields if described.separator is None else argus.free_fields
     texts = read_fields(file, described, "utf-8")
     columns = {}
@@ -267,7 +235,9 @@ def fields_of(file: Path, described: Description) -> dict[str, pa.Array]:
                 own = pc.replace_substring(own, ",", ".")
             own = argus.parse_numbers(own, variable)
         columns[variable.name] = own
-    return columns
+    engine = get_engine("duckdb")
+    frame = engine.number_rows(engine.from_arrow(pa.table(columns)))
+    return assemble(frame, engine, {}, str(file), lambda t: t)
 
 
 def prepare_records(
@@ -331,19 +301,62 @@ def span(data: Microdata, variable: Variable, folder: Path) -> Dimension:
     return dimension_of(known, words, folder)
 
 
-def find_smallest_value(data: Microdata, column: str) -> float:
-    """Return the smallest value of a column."""
-    return float(pc.min(data.column(column)).as_py() or 0.0)
+class BatchFiles:
+    """The files that a batch reads and writes."""
 
+    def __init__(self, file: Path, folder: Path) -> None:
+        if not folder.is_dir():
+            raise InputError(f"there is no folder {str(folder)!r}")
+        self.file, self.folder = file, folder
+        self.room = folder / f".{file.stem}-{secrets.token_hex(4)}.partial"
+        self.outputs: dict[Path, Path] = {}
+        self.writes = 0
+        self.inputs: set[Path] = {file.resolve()}
 
-def find_lower_bound(work: Work, described: Description) -> float | None:
-    """Return the lower bound of a ready table's cells: none when some are negative."""
-    probe = read_tab(
-        work.data,
-        described,
-        dimensions=work.explanatory,
-        response=work.response,
-        additivity=2,
-        lower=-np.inf,
-    )
-    return -np.inf if bool((probe.value < 0).any()) else None
+    def source(self, name: str, *beside: Path) -> Path:
+        """Return an input file, as named, beside the batch or in the folder; no output may replace it."""
+        named, relative = Path(name), self.file.parent / re.sub(r"\\", "/", name)
+        near = (file_beside(folder, name) for folder in (self.file.parent, self.folder, *beside))
+        found: Path | None
+        if named.is_absolute() and named.is_file():
+            found = named
+        else:
+            found = relative if relative.is_file() else next((f for f in near if f), None)
+        if found is None:
+            raise UnreadableFile(
+                f"no file {name!r} beside the batch file or in {str(self.folder)!r}"
+            )
+        self.inputs.add(found.resolve())
+        return found
+
+    def target(self, name: str) -> Path:
+        """Return the place where a file is to appear; folders of other machines are left out."""
+        plain = Path(name)
+        if re.match(r"[A-Za-z]:|\\\\", name):
+            plain = Path(re.split(r"[\\/]", name)[-1])
+        final = plain if plain.is_absolute() else self.folder / re.sub(r"\\", "/", str(plain))
+        if not final.parent.is_dir():
+            raise InputError(f"there is no folder {str(final.parent)!r} to write {final.name!r} in")
+        if final.resolve() in self.inputs:
+            raise InputError(f"{final.name!r} is read by this batch and cannot be written by it")
+        return final
+
+    def stage_file(self, final: Path) -> Path:
+        """Return where to write a file until the batch has succeeded."""
+        self.room.mkdir(mode=0o700, exist_ok=True)
+        self.writes += 1
+        inner = self.room / str(self.writes)
+        inner.mkdir()
+        return inner / final.name
+
+    def write_at_end(self, final: Path, lines: Sequence[str]) -> None:
+        """Write lines that appear under a name when the batch has succeeded."""
+        self.outputs[final] = self.stage_file(final)
+        write_lines(self.outputs[final], lines)
+
+    @never_interrupted
+    def finish(self) -> list[Path]:
+        """Move what was written into place."""
+        for final, place in self.outputs.items():
+            place.replace(final)
+        return list(self.outputs)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from tacit.census.access import Application, Decision, Grant, vet
+from tacit.census.access import (
+    Application,
+    Decision,
+    Grant,
+    describe_controls,
+    licence,
+    techniques_used,
+    vet,
+)
 from tacit.census.extract import Request, build_extract, check_log
 from tacit.census.profile import Profile, same_units
-from tacit.census.texts import describe_controls, licence, techniques_used
 from tacit.public import publish
 
 __all__ = [

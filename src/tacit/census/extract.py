@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -147,7 +146,12 @@ def log_and_place(log: Path, entry: Mapping[str, Any], draft: Path, target: Path
             held.enter_context(hold_alone(log, "the access log"))
             check_log(log)
             for place in files.values():
-                reserve(place)
+                try:
+                    place.touch(0o600, exist_ok=False)
+                except FileExistsError:
+                    raise DisclosureRefused(
+                        f"{place.name!r} exists already; extracts are not overwritten."
+                    ) from None
                 reserved.append(place)
             logged = append_entry(log, entry)
         except BaseException as error:
@@ -162,16 +166,6 @@ def log_and_place(log: Path, entry: Mapping[str, Any], draft: Path, target: Path
             made.chmod(0o600)
             made.replace(place)
     return logged
-
-
-def reserve(place: Path) -> None:
-    """Take a name for a file; refuse where it is taken already."""
-    try:
-        os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    except FileExistsError:
-        raise DisclosureRefused(
-            f"{place.name!r} exists already; extracts are not overwritten."
-        ) from None
 
 
 def take_part(name: str, path: str | Path, request: Request, at_least: int = AT_LEAST) -> pa.Table:

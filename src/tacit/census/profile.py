@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -200,14 +200,8 @@ class Profile(Section):
             yield "remove", {"kind": "remove_columns", **gone, **({"sensitive": True} if sensitive else {})}  # fmt: skip
         for column in dict.fromkeys([*self.top_codes, *self.bottom_codes]):
             ends = {"top": self.top_codes, "bottom": self.bottom_codes}
-            yield (
-                "top_codes",
-                {
-                    "kind": "top_bottom_code",
-                    "column": column,
-                    **{n: whole(of[column]) for n, of in ends.items() if column in of},
-                },
-            )
+            given = {n: whole(of[column]) for n, of in ends.items() if column in of}
+            yield "top_codes", {"kind": "top_bottom_code", "column": column, **given}
         for column, rule in self.recodes.items():
             yield f"recodes of {column}", {"kind": "recode", "column": column, **rule}
         if self.digits:
@@ -244,24 +238,17 @@ class Profile(Section):
         shown = list(self.geography.get("columns", ()))
         gone = [*self.roles.identifiers, *self.remove, *self.geography.get("remove", ())]
         density = {n: self.sample[n] for n in ("interval", "fraction") if n in self.sample}
-        measures: list[dict[str, Any]] = (
-            [{"kind": "sampling_uniqueness", **density}] if density and self.roles.keys else []
-        )
+        unique = {"kind": "sampling_uniqueness", **density}
+        identifiers: dict[str, Any] = {"kind": "direct_identifiers", "at_most": 0}
+        identifiers |= {n: cs for n, cs in (("allowed", shown), ("gone", gone)) if cs}
         return Plan.from_dict(
             {
                 "title": f"Census of {self.country}, {self.census}, sample for researchers",
                 "source": {"path": source},
                 "roles": self.roles.to_dict(),
                 "steps": [entry for _, entry in self.entries()],
-                "measures": measures,
-                "require": [
-                    {
-                        "kind": "direct_identifiers",
-                        "at_most": 0,
-                        **({"allowed": shown} if shown else {}),
-                        **({"gone": gone} if gone else {}),
-                    }
-                ],
+                "measures": [unique] if density and self.roles.keys else [],
+                "require": [identifiers],
                 "output": {"folder": "release", "format": "parquet"},
                 "access": "SPr",
             },
@@ -395,11 +382,7 @@ def direction(path: str, before: Any, after: Any) -> str:
         return ", which is stricter" if new == "none_shown" else ", which is less strict"
     if not all(isinstance(v, int | float) for v in (old, new)) or old == new:
         return ""
-    stricter: Callable[[], bool]
-    if path in STRICTER_UP or path.startswith("bottom_codes."):
-        stricter = lambda: new > old  # noqa: E731 - one of two comparisons
-    elif path.startswith(STRICTER_DOWN):
-        stricter = lambda: new < old  # noqa: E731
-    else:
+    up = path in STRICTER_UP or path.startswith("bottom_codes.")
+    if not up and not path.startswith(STRICTER_DOWN):
         return ""
-    return ", which is stricter" if stricter() else ", which is less strict"
+    return ", which is stricter" if (new > old) == up else ", which is less strict"

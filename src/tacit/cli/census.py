@@ -107,7 +107,7 @@ def statement(plan: Path, /, *, out: Path | None = None) -> int:
     out
         Write to this file instead of printing.
     """
-    from tacit.census.texts import describe_controls
+    from tacit.census.access import describe_controls
     from tacit.plan import Plan
 
     put(describe_controls(Plan.load(plan)), out)
@@ -170,7 +170,7 @@ def licence(
         Write to this file instead of printing.
     """
     from tacit.census.access import Grant
-    from tacit.census.texts import licence as draft
+    from tacit.census.access import licence as draft
 
     if grant is None:
         put(draft(archive, purpose=purpose, ethics=ethics), out)

@@ -218,8 +218,8 @@ def refuse_format(form: str | None, kind: str, *, marks: bool) -> None:
 def make_queue(step: Any, plan: Any, release: Any, file: Path, on_event: Listener) -> Any:
     """Write the queue of a release, decisions of an earlier one included, and return it."""
     from tacit.context import Context
-    from tacit.text.record_queue import queue_records
     from tacit.text.review import queue_of, read_queue, write_for_owner, write_over
+    from tacit.text.scrub import queue_records
 
     decided = read_queue(file).entries if file.exists() else []
     if not step.columns:

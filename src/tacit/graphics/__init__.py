@@ -19,11 +19,11 @@ _HOMES = {
     "kernel_sums": "tacit.graphics.kde",
     "likelihood_ratio": "tacit.stats.concentrated",
     "local_bandwidths": "tacit.graphics.kde",
-    "mass_level": "tacit.graphics.curves",
+    "mass_level": "tacit.graphics.scale",
     "presence_bound": "tacit.stats.concentrated",
     "publish": "tacit.graphics.jackknife",
     "rho_of": "tacit.stats.concentrated",
-    "smooth": "tacit.graphics.curves",
+    "smooth": "tacit.graphics.scale",
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - keys are strings

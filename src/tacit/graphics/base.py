@@ -11,8 +11,7 @@ import hashlib
 import json
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -115,18 +114,14 @@ class Protected(Measure):
     def _faults(self, data: Microdata) -> list[SdcError]:
         """Return what is wrong with using this on some data."""
         found = super()._faults(data)
-        named = [c for c in self.columns_named() if c in data.identifiers]
+        named = ", ".join(repr(c) for c in self.columns_named() if c in data.identifiers)
         if named:
-            found.append(
-                InputError(
-                    f"{self.kind}: {', '.join(map(repr, named))} is declared as an identifier and is never shown"
-                )
-            )
+            words = f"{named} is declared as an identifier and is never shown"
+            found.append(InputError(f"{self.kind}: {words}"))
         found += not_numeric(data, self.numeric_columns(), self.kind)
         if self.weighted and data.weight is None:
-            found.append(
-                RoleMissing(f"{self.kind}: weighted needs a weight, and the data declare none")
-            )
+            words = "weighted needs a weight, and the data declare none"
+            found.append(RoleMissing(f"{self.kind}: {words}"))
         return found
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> ProtectedPlot:
@@ -167,7 +162,7 @@ class Desk:
     dataset: str = ""
     account: Account | None = None
     queries: list[dict[str, Any]] = field(default_factory=list)
-    #: The number of the group that is asked, where groups share no record.
+    #: The number of the group that is asked, where groups share no record: together they spend what one of them spends.
     group: int | None = None
 
     @classmethod
@@ -177,8 +172,10 @@ class Desk:
         sequence = seed_of(ctx.rng)
         study = not isinstance(sequence, KeyedSequence)
         keep, weights = np.ones(len(data), dtype=bool), None
+        members, unit = 1, "record"
         if data.household is not None:
             keep &= first_members(data.codes(data.household), spec.members)
+            members, unit = spec.members, "household"
         if spec.weighted:
             assert data.weight is not None
             assert spec.weight_limit is not None
@@ -187,17 +184,7 @@ class Desk:
         if not study:
             ledger = BudgetLedger.open()
             account = ledger.enter(spec.dataset, lambda salt: sketch_columns(data, salt), spec.kind)
-        return cls(
-            spec,
-            data,
-            ctx,
-            study,
-            spec.members if data.household is not None else 1,
-            "record" if data.household is None else "household",
-            keep,
-            weights,
-            account,
-        )
+        return cls(spec, data, ctx, study, members, unit, keep, weights, account)
 
     @property
     def reach(self) -> float:
@@ -315,18 +302,6 @@ class Desk:
         )
         return place
 
-    @contextmanager
-    def apart(self) -> Iterator[None]:
-        """Ask within groups that share no record: together they spend what one of them spends."""
-        self.group = 0
-        yield
-        self.group = None
-
-    def next_group(self) -> None:
-        """Go on to the next group."""
-        assert self.group is not None
-        self.group += 1
-
     def draw_again(self, noisy: Floats, times: int) -> Floats:
         """Return protected values with new noise of the same amplitude on them, for bands."""
         rng = self.ctx.block_rng(1)
@@ -380,7 +355,8 @@ class Desk:
         """Return the plot: protected values, what they spent, and what is claimed of them."""
         # Groups after the first share no record with it.
         rho = math.fsum(q["rho"] for q in self.queries if not q.get("group"))
-        counted = self.spec.weighted
+        counted, account = self.spec.weighted, self.account
+        budget = None if account is None else {"spent": account.spent, "limit": account.limit}
         record: dict[str, Any] = {
             "kind": self.spec.kind,
             "title": title,
@@ -394,9 +370,7 @@ class Desk:
             "queries": self.queries,
             "rho": rho,
             "study": self.study,
-            "budget": None
-            if self.account is None
-            else {"spent": self.account.spent, "limit": self.account.limit},
+            "budget": budget,
         }
         main = next((q for q in self.queries if q["main"]), self.queries[-1])
         told = dict(numbers or {})
@@ -407,8 +381,8 @@ class Desk:
                 told["likelihood ratio"] = likelihood_ratio(main["amplitude"] / self.reach)
         told["rho"] = rho
         told["epsilon"] = epsilon_of(rho, TOLD_DELTA)
-        if self.account is not None:
-            told["budget left"] = self.account.left
+        if account is not None:
+            told["budget left"] = account.left
         return ProtectedPlot(
             kind=self.spec.kind,
             title=title,

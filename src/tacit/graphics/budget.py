@@ -65,7 +65,11 @@ class BudgetLedger:
     def open(cls) -> BudgetLedger:
         """Return the office's ledger: that of TACIT_BUDGET, else the user's own."""
         named = os.environ.get(VARIABLE)
-        return cls(Path(named).absolute() if named else default_file())
+        if named:
+            return cls(Path(named).absolute())
+        home = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
+        state = Path(home) if home else Path.home() / ".local" / "state"
+        return cls(state / "tacit" / "budget.json")
 
     def enter(
         self, name: str | None, sketch: Callable[[str], Sequence[ColumnSketch]], kind: str
@@ -84,14 +88,14 @@ class BudgetLedger:
         with self.locked():
             book = self.read()
             columns = sketch(book.setdefault("salt", secrets.token_hex(16)))
-            dataset = name or self.known(book, digest_of(columns))
+            digest = digest_of(columns)
+            dataset = name or self.known(book, digest)
             for other, column in look_alikes(book, columns):
                 if other != dataset and sorted((dataset, other)) not in book.get("apart", []):
                     raise DisclosureRefused(look_alike_words(kind, column, other))
-            held = hold_account(book, dataset)
-            kept = held.setdefault("sketches", {})
-            if digest_of(columns) not in kept:
-                kept[digest_of(columns)] = [c.to_dict() for c in columns]
+            kept = hold_account(book, dataset).setdefault("sketches", {})
+            if digest not in kept:
+                kept[digest] = [c.to_dict() for c in columns]
                 self.write(book)
             return dataset
 
@@ -264,9 +268,3 @@ def read_account(book: dict[str, Any], dataset: str, limit: float | None) -> Acc
     most = DEFAULT_LIMIT if held["limit"] is None else held["limit"]
     asked = most if limit is None else min(most, limit)
     return Account(math.fsum(e["rho"] for e in held["entries"]), asked)
-
-
-def default_file() -> Path:
-    """Return the user's own ledger, by the custom of the system."""
-    home = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(home) if home else Path.home() / ".local" / "state") / "tacit" / "budget.json"

@@ -158,12 +158,10 @@ def count_cells(
         cells[:, j] = np.rint(away).astype(np.int64)
     cells = cells[near]
     given = np.ones(len(cells)) if weights is None else weights[near]
-    if not len(cells):
+    if not len(cells) or weights is not None:
         return cells, given
     low = np.asarray(cells.min(axis=0))
     spread = np.asarray(cells.max(axis=0)) - low + 1
-    if weights is not None:
-        return cells, given
     codes = np.ravel_multi_index(tuple((cells - low).T), tuple(spread))
     if np.prod(spread.astype(float)) < 5e7:
         every = np.bincount(codes)
@@ -262,12 +260,10 @@ def curve_bound(steps: Sequence[float], least: Sequence[float], affected: int = 
     bandwidth bounds all. A kernel that changes its bandwidth moves by less than sqrt(2) of it, as both forms are
     positive. Trimming does not move it further: what falls out is replaced by something smaller.
     """
-    square = math.prod(axis_square(s, h) for s, h in zip(steps, least, strict=True))
+    square = 1.0
+    for step, h in zip(steps, least, strict=True):
+        # The sum of squares of a kernel at 0, step, -step, ...
+        most = int(REACH * h / step) + 1
+        at = np.arange(-most, most + 1) * (step / h)
+        square *= float(exp(-(at**2)).sum() / (2 * math.pi * h**2))
     return (1 + math.sqrt(2) * affected) * math.sqrt(square)
-
-
-def axis_square(step: float, h: float) -> float:
-    """Return the sum of squares of a kernel at 0, step, -step, ..."""
-    most = int(REACH * h / step) + 1
-    at = np.arange(-most, most + 1) * (step / h)
-    return float(exp(-(at**2)).sum() / (2 * math.pi * h**2))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from tacit.arrays import Floats, Ints
+from tacit.arrays import Floats
 from tacit.errors import InvalidParameter
 from tacit.fields import ColumnName, NaturalInt, PositiveFloat
 from tacit.graphics.base import Desk, ProtectedPlot, WithAmplitude
-from tacit.graphics.curves import as_shares, mass_level, smooth, smoothed_amplitude
 from tacit.graphics.kde import (
     AFFECTED,
     curve_bound,
@@ -24,7 +22,15 @@ from tacit.graphics.kde import (
     silverman,
 )
 from tacit.graphics.protected_histogram import rises
-from tacit.graphics.scale import Scale, find_scale, nice_range
+from tacit.graphics.scale import (
+    Scale,
+    as_shares,
+    find_scale,
+    mass_level,
+    nice_range,
+    smooth,
+    smoothed_amplitude,
+)
 from tacit.registry import register
 
 Range = tuple[float, float]
@@ -140,12 +146,35 @@ class ProtectedDensity(WithAmplitude):
             "affected": affected,
         }
         desk.ctx.tick("kernels", None)
-        classes = self.local_classes(x, least) if local else None
+        # Distances are in units of the smallest bandwidths.
+        near = self.beta * nearest_distances(x / np.asarray(least)) if local else None
+        classes = None if near is None else round_up_to_class(near)
         sums = lattice_sums(x, grids, least, classes=classes, trim=self.trim, weights=weights)
         noisy = desk.main_noise("sums of kernels", sums, bound)
         amplitude = desk.queries[-1]["amplitude"]
         values, band = self.after_noise(noisy, amplitude, math.prod(steps))
-        return self.finish(desk, grids, least, values, band)
+        facts: dict[str, Any] = {
+            "grid": [g.tolist() for g in grids],
+            "bandwidth": list(least),
+            "local": self.beta if local else None,
+            "trim": self.trim,
+            "smoothing": self.smoothing,
+            "band": band,
+            "shares": self.renormalise,
+        }
+        if len(grids) == 1:
+            low, high = np.maximum(values - band, 0.0), values + band
+            chart = "density"
+            frame = {"at": grids[0], "density": values, "low": low, "high": high}
+        else:
+            one, two = np.meshgrid(*grids, indexing="ij")
+            chart = "contours"
+            frame = {"x": one.ravel(), "y": two.ravel(), "density": values.ravel()}
+            levels = [mass_level(values, m) for m in self.masses]
+            facts |= {"classes": self.classes, "masses": list(self.masses), "levels": levels}
+        title = f"Protected density of {' and '.join(self.columns)}"
+        numbers = {f"bandwidth of {c}": h for c, h in zip(self.columns, least, strict=True)}
+        return desk.finish(title, chart, self.columns, values, facts, frame, numbers)
 
     def axes(
         self, desk: Desk, x: Floats, weights: Floats | None
@@ -162,7 +191,11 @@ class ProtectedDensity(WithAmplitude):
             grid = np.linspace(*ends, self.points)
             step = float(grid[1] - grid[0])
             if isinstance(given, tuple):
-                least.append(check_width(float(given[j]), step, column))
+                least.append(float(given[j]))
+                if least[-1] < NARROWEST * step:
+                    raise InvalidParameter(
+                        f"protected_density: the bandwidth of {column!r} is less than a quarter of the grid's step; use more points or a larger bandwidth"
+                    )
             else:
                 assert scale is not None
                 least.append(max(self.rule(scale), 0.5 * step))
@@ -176,10 +209,6 @@ class ProtectedDensity(WithAmplitude):
             return normal_reference(scale.sd, n)
         return silverman(scale.sd, scale.iqr, n)
 
-    def local_classes(self, x: Floats, least: Sequence[float]) -> Ints:
-        """Return the class of each record's bandwidth, from distances in units of the smallest ones."""
-        return round_up_to_class(self.beta * nearest_distances(x / np.asarray(least)))
-
     def after_noise(self, noisy: Floats, amplitude: float, area: float) -> tuple[Floats, float]:
         """Return the values that are published, and the half width of their band."""
         values = smooth(noisy, self.smoothing)
@@ -188,49 +217,3 @@ class ProtectedDensity(WithAmplitude):
             return values, band
         total = max(float(np.maximum(values, 0.0).sum()), amplitude) * area
         return as_shares(values) / area, band / total
-
-    def finish(
-        self,
-        desk: Desk,
-        grids: Sequence[Floats],
-        least: Sequence[float],
-        values: Floats,
-        band: float,
-    ) -> ProtectedPlot:
-        """Return the plot of one column or two."""
-        numbers = {f"bandwidth of {c}": h for c, h in zip(self.columns, least, strict=True)}
-        facts: dict[str, Any] = {
-            "grid": [g.tolist() for g in grids],
-            "bandwidth": list(least),
-            "local": self.beta if self.bandwidth == "local" else None,
-            "trim": self.trim,
-            "smoothing": self.smoothing,
-            "band": band,
-            "shares": self.renormalise,
-        }
-        if len(grids) == 1:
-            low, high = np.maximum(values - band, 0.0), values + band
-            title, chart = f"Protected density of {self.columns[0]}", "density"
-            frame = {"at": grids[0], "density": values, "low": low, "high": high}
-        else:
-            one, two = np.meshgrid(*grids, indexing="ij")
-            frame = {"x": one.ravel(), "y": two.ravel(), "density": values.ravel()}
-            title, chart = (
-                f"Protected density of {self.columns[0]} and {self.columns[1]}",
-                "contours",
-            )
-            facts |= {
-                "classes": self.classes,
-                "masses": list(self.masses),
-                "levels": [mass_level(values, m) for m in self.masses],
-            }
-        return desk.finish(title, chart, self.columns, values, facts, frame, numbers)
-
-
-def check_width(h: float, step: float, column: str) -> float:
-    """Refuse a bandwidth that the grid cannot show."""
-    if h < NARROWEST * step:
-        raise InvalidParameter(
-            f"protected_density: the bandwidth of {column!r} is less than a quarter of the grid's step; use more points or a larger bandwidth"
-        )
-    return h

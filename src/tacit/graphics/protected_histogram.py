@@ -9,8 +9,7 @@ from pydantic import Field, model_validator
 
 from tacit.fields import ColumnName
 from tacit.graphics.base import Desk, ProtectedPlot, WithAmplitude
-from tacit.graphics.curves import as_shares
-from tacit.graphics.scale import bin_edges, count_bins, find_scale
+from tacit.graphics.scale import as_shares, bin_edges, count_bins, find_scale
 from tacit.registry import register
 
 

@@ -7,13 +7,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from tacit.arrays import Floats
 from tacit.fields import ColumnName
 from tacit.graphics.base import USUAL_RHO, Desk, ProtectedPlot, WithAmplitude
-from tacit.graphics.curves import cumulate, invert
 from tacit.graphics.protected_histogram import rises
 from tacit.graphics.protected_quantiles import find_range
-from tacit.graphics.scale import count_bins
+from tacit.graphics.scale import count_bins, cumulate, invert
 from tacit.registry import register
 
 
@@ -58,10 +56,19 @@ class ProtectedQqPlot(WithAmplitude):
         named = self.columns_named()
         x, weights = desk.numbers(named)
         shares = (np.arange(self.points) + 0.5) / self.points
-        found = [
-            self.quantiles(desk, x[:, j], column, shares, weights, len(named))
-            for j, column in enumerate(named)
-        ]
+        found = []
+        for j, column in enumerate(named):
+            ends = self.range or find_range(desk, x[:, j], column, weights)
+            edges = np.linspace(*ends, self.bins + 1)
+            counts = count_bins(x[:, j], edges, weights)
+            what, bound = f"counts of {column}", {"of": "counts"}
+            if len(named) == 1 or self.amplitude is not None:
+                noisy = desk.main_noise(what, counts, bound)
+            else:
+                # Two columns share what may be spent.
+                rho = (self.rho or USUAL_RHO) / len(named)
+                noisy = desk.add_noise(what, counts, bound, rho=rho)
+            found.append(invert(edges, cumulate(noisy[1:-1]), shares))
         if len(found) == 1:
             from scipy.stats import norm
 
@@ -78,22 +85,3 @@ class ProtectedQqPlot(WithAmplitude):
             {"probability": shares, "across": other, "value": found[0]},
             {"quantiles": self.points},
         )
-
-    def quantiles(
-        self,
-        desk: Desk,
-        x: Floats,
-        column: str,
-        shares: Floats,
-        weights: Floats | None,
-        queries: int,
-    ) -> Floats:
-        """Return protected quantiles of one column; two columns share what may be spent."""
-        edges = np.linspace(*(self.range or find_range(desk, x, column, weights)), self.bins + 1)
-        counts = count_bins(x, edges, weights)
-        if queries == 1 or self.amplitude is not None:
-            noisy = desk.main_noise(f"counts of {column}", counts, {"of": "counts"})
-        else:
-            rho = (self.rho or USUAL_RHO) / queries
-            noisy = desk.add_noise(f"counts of {column}", counts, {"of": "counts"}, rho=rho)
-        return invert(edges, cumulate(noisy[1:-1]), shares)

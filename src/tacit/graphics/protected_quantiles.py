@@ -62,27 +62,17 @@ class ProtectedQuantiles(Protected):
         found = draw_quantiles(desk, x[:, 0], self.probabilities, (low, high), each, weights)
         ranks = desk.reach * rank_error(each)
         named = dict(zip(self.probabilities, found.tolist(), strict=True))
-        spread = (
-            {"interquartile range": named[0.75] - named[0.25]}
-            if {0.25, 0.75} <= named.keys()
-            else {}
-        )
+        numbers = {f"{p:g}": v for p, v in named.items()}
+        if {0.25, 0.75} <= named.keys():
+            numbers["interquartile range"] = named[0.75] - named[0.25]
         return desk.finish(
             f"Protected quantiles of {self.column}",
             "quantiles",
             [self.column],
             found,
-            {
-                "probabilities": list(self.probabilities),
-                "range": [low, high],
-                "rank_error": ranks,
-            },
+            {"probabilities": list(named), "range": [low, high], "rank_error": ranks},
             {"probability": np.asarray(self.probabilities), "value": found},
-            {
-                **{f"{p:g}": v for p, v in named.items()},
-                **spread,
-                "ranks off, at most (95%)": ranks,
-            },
+            {**numbers, "ranks off, at most (95%)": ranks},
         )
 
 

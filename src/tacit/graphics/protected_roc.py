@@ -10,12 +10,11 @@ from pydantic import Field, model_validator
 from tacit.arrays import Floats
 from tacit.fields import ColumnName
 from tacit.graphics.base import Desk, ProtectedPlot, WithAmplitude
-from tacit.graphics.curves import cumulate
 from tacit.graphics.protected_histogram import rises
 from tacit.graphics.protected_quantiles import find_range
 from tacit.graphics.protected_survival import DRAWS
 from tacit.graphics.protected_table import find_places
-from tacit.graphics.scale import count_by_group
+from tacit.graphics.scale import count_by_group, cumulate
 from tacit.registry import register
 
 

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from tacit.arrays import Floats
 from tacit.fields import ColumnName
 from tacit.graphics.base import Desk, ProtectedPlot, WithAmplitude
-from tacit.graphics.groups import Grouped
+from tacit.graphics.protected_box_plot import Grouped
 from tacit.graphics.protected_quantiles import find_range
 from tacit.graphics.protected_table import find_places
 from tacit.graphics.scale import count_by_group
@@ -83,18 +83,14 @@ class ProtectedSurvival(Grouped, WithAmplitude):
         curves = np.stack([life_table(one) for one in desk.draw_again(noisy, DRAWS)])
         low, high = np.quantile(curves, [0.025, 0.975], axis=0)
         low, high = np.minimum(low, values), np.maximum(high, values)
+        ends = {"low": low.tolist(), "high": high.tolist()}
         names = self.group_names()
         return desk.finish(
             f"Protected survival: {self.time}",
             "survival",
             self.columns_named(),
             values,
-            {
-                "groups": list(names),
-                "times": edges.tolist(),
-                "low": low.tolist(),
-                "high": high.tolist(),
-            },
+            {"groups": list(names), "times": edges.tolist()} | ends,
             {
                 "group": np.repeat(names, len(edges)).tolist(),
                 "time": np.tile(edges, len(names)),

@@ -112,9 +112,8 @@ class ProtectedTable(WithAmplitude):
             if not listed
         ]
         if math.prod(len(v) + 1 for v in lists.values()) > MOST_CELLS:
-            found.append(
-                InputError(f"{self.kind}: more than {MOST_CELLS:,} cells; use fewer categories")
-            )
+            words = f"more than {MOST_CELLS:,} cells; use fewer categories"
+            found.append(InputError(f"{self.kind}: {words}"))
         return found
 
     def words(self, data: Microdata, column: str, listed: tuple[Any, ...]) -> list[str]:

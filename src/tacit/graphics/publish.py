@@ -39,12 +39,13 @@ def read_plot_records(folder: Path) -> list[dict[str, Any]]:
     if not file.exists():
         return []
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        if not all(isinstance(r, dict) and r["queries"] for r in found):
-            raise InputError(f"{PLOTS!r} is damaged: it does not hold what it should")
+        found = list(json.loads(file.read_text(encoding="utf-8")))
+        whole = all(isinstance(r, dict) and r["queries"] for r in found)
     except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{PLOTS!r} is damaged: it does not hold what it should") from None
-    return list(found)
+        whole = False
+    if not whole:
+        raise InputError(f"{PLOTS!r} is damaged: it does not hold what it should")
+    return found
 
 
 def plot_facts(plots: Sequence[ProtectedPlot]) -> list[dict[str, Any]]:

@@ -20,17 +20,10 @@ from tacit.text.reading.page import Page
 #: Who wins where candidates overlap: the smaller rank.
 RANKS = {
     "address": 0,
-    "email": 1,
-    "url": 1,
-    "hospital": 2,
-    "employer": 2,
-    "organisation": 2,
-    "phone": 4,
-    "id": 4,
-    "date": 4,
-    "age": 4,
-    "name": 5,
-    "nickname": 5,
+    **dict.fromkeys(("email", "url"), 1),
+    **dict.fromkeys(("hospital", "employer", "organisation"), 2),
+    **dict.fromkeys(("phone", "id", "date", "age"), 4),
+    **dict.fromkeys(("name", "nickname"), 5),
     "other": 6,
 }
 FULL_NAME = 3
@@ -155,28 +148,20 @@ def settle_group(
                 taken.append(span)
             else:
                 # What is left of it identifies as well: nothing that was accepted stays.
-                piece = trim_piece(page, start, end)
-                if piece:
-                    taken.append(Span(piece[0], piece[1], span.kind, span.certainty, span.source))
-    accepted.extend(sorted(taken, key=PLACE) if len(taken) > 1 else taken)
+                left, right = trim_piece(page.text, start, end)
+                if right - left > 1:
+                    taken.append(Span(left, right, span.kind, span.certainty, span.source))
+    accepted.extend(sorted(taken, key=PLACE))
 
 
 def believed_part(page: Page, span: Span, words: dict[int, float], threshold: float) -> Span:
     """Return a name of several words without those at its ends that are not believed, or the span as it is."""
-    inside: list[tuple[int, float]] = []
-    i = bisect_left(page.starts, span.start)
-    while i < page.size and page.starts[i] < span.end:
-        if i in words:
-            inside.append((i, words[i]))
-        i += 1
-    while inside and inside[0][1] < threshold:
-        inside.pop(0)
-    while inside and inside[-1][1] < threshold:
-        inside.pop()
-    if not inside:
+    inside = [i for i in page.tokens_in(span.start, span.end) if i in words]
+    believed = [i for i in inside if words[i] >= threshold]
+    if not believed:
         return span
-    first, last = inside[0][0], inside[-1][0]
-    lowest = min(certainty for _, certainty in inside)
+    first, last = believed[0], believed[-1]
+    lowest = min(words[i] for i in inside if first <= i <= last)
     return replace(span, start=page.starts[first], end=page.ends[last], certainty=round(lowest, 4))
 
 
@@ -222,20 +207,17 @@ def name_certainty(
     page: Page, c: Candidate, names: list[Candidate], words: dict[int, float]
 ) -> float:
     """Return the certainty of a name: that of its least certain word."""
-    lowest = 1.0
-    i = bisect_left(page.starts, c.start)
-    seen = False
-    while i < page.size and page.starts[i] < c.end:
+    certainties = []
+    inside = page.tokens_in(c.start, c.end)
+    for i in inside:
         info = page.infos[i]
         if info.shape in "lCUM" and len(info.low) > 1 and not info.marks & m.PARTICLE:
             if i not in words:
                 words[i] = word_certainty(page, i, names)
-            lowest = min(lowest, words[i])
-            seen = True
-        i += 1
-    if seen:
-        return lowest
-    start = bisect_left(page.starts, c.start)
+            certainties.append(words[i])
+    if certainties:
+        return min(certainties)
+    start = inside.start
     doubtful = not c.person and page.marks(start) & m.PARTICLE
     return c.evidence * (1.0 - medical_evidence(page, start)) if doubtful else c.evidence
 
@@ -288,14 +270,13 @@ def leftover(span: Span, taken: list[Span]) -> list[tuple[int, int]]:
     return parts
 
 
-def trim_piece(page: Page, start: int, end: int) -> tuple[int, int] | None:
-    """Return a remaining part without marks and spaces at its ends, or None when no word is left."""
-    text = page.text
+def trim_piece(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the ends of a remaining part without marks and spaces; they meet where nothing is left."""
     while start < end and not text[start].isalnum():
         start += 1
     while end > start and not text[end - 1].isalnum():
         end -= 1
-    return (start, end) if end - start > 1 else None
+    return start, end
 
 
 def is_vetoed(page: Page, span: Span) -> bool:

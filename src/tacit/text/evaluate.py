@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import narwhals.stable.v2 as nw
 
@@ -23,8 +24,7 @@ from tacit.errors import InputError
 from tacit.plot.chart import Chart
 from tacit.plot.lines import intervals
 from tacit.result import Result
-from tacit.text.reading.tokens import TOKEN
-from tacit.text.reading.words import cues
+from tacit.text.reading.words import TOKEN, cues
 
 CUES = cues("evaluate")
 
@@ -41,13 +41,10 @@ MONTH = r"jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|ma
 IN_DATE = re.compile(rf"({MONTH})\b|(\b(?:19|20)\d\d\b)|(\d+)|([^\W\d_]+)", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class SpanScore:
-    """Whether one gold span was found."""
+class SpanScore(NamedTuple):
+    """The groups of one gold span, and whether it was found."""
 
-    kind: str
-    role: str
-    style: str
+    groups: tuple[str, ...]
     found: bool
 
 
@@ -55,7 +52,6 @@ class SpanScore:
 class DocumentScore:
     """What happened to one document."""
 
-    family: str
     spans: tuple[SpanScore, ...]
     #: Letters and digits changed, neutral ones left out, and those of them inside gold spans.
     changed: int
@@ -68,7 +64,7 @@ class DocumentScore:
     @property
     def clean(self) -> bool:
         """Nothing was missed."""
-        return all(s.found for s in self.spans)
+        return all(found for _, found in self.spans)
 
 
 @dataclass(frozen=True, repr=False)
@@ -130,31 +126,24 @@ def score_document(
             "A document has no marks to compare with; give gold spans or leave it out."
         )
     text = document.text
-    changing = effective_spans(text, spans, output)
-    covered = bytearray(len(text))
-    for s in changing:
-        covered[s.start : s.end] = b"\x01" * (s.end - s.start)
-    golden = bytearray(len(text))
-    for g in document.gold:
-        golden[g.start : g.end] = b"\x01" * (g.end - g.start)
-    scored = tuple(
-        SpanScore(g.kind, g.entity.partition(" ")[0] or "none", g.source or "plain", hit)
-        for g, hit in ((g, is_found(text, g, covered)) for g in document.gold)
-    )
-    kept = (range(k.start, k.end) for k in document.keep)
-    violated = sum(any(covered[i] and text[i].isalnum() for i in places) for places in kept)
-    changed, right, tokens = count_changes(text, covered, golden)
+    changing = sorted(spans)
+    if output is not None:
+        pieces = zip(changing, align(text, changing, output), strict=True)
+        changing = [s for s, piece in pieces if piece != text[s.start : s.end]]
+    covered, golden = bytearray(len(text)), bytearray(len(text))
+    for spans_of, places in ((changing, covered), (document.gold, golden)):
+        for s in spans_of:
+            places[s.start : s.end] = b"\x01" * (s.end - s.start)
     family = document.name.rpartition("-")[0] or document.name
-    return DocumentScore(family, scored, changed, right, len(document.keep), violated, tokens)
-
-
-def effective_spans(text: str, spans: Sequence[Span], output: str | None) -> list[Span]:
-    """Return the spans, in order, that changed something."""
-    ordered = sorted(spans)
-    if output is None:
-        return ordered
-    pieces = align(text, ordered, output)
-    return [s for s, piece in zip(ordered, pieces, strict=True) if piece != text[s.start : s.end]]
+    scored = []
+    for g in document.gold:
+        role, style = g.entity.partition(" ")[0] or "none", g.source or "plain"
+        groups = ("all", g.kind, role, family, style)
+        scored.append(SpanScore(groups, is_found(text, g, covered)))
+    kept = (range(k.start, k.end) for k in document.keep)
+    violated = sum(any(covered[i] and text[i].isalnum() for i in inside) for inside in kept)
+    changed, right, tokens = count_changes(text, covered, golden)
+    return DocumentScore(tuple(scored), changed, right, len(document.keep), violated, tokens)
 
 
 def align(text: str, spans: Sequence[Span], output: str) -> list[str]:
@@ -165,30 +154,31 @@ def align(text: str, spans: Sequence[Span], output: str) -> list[str]:
         between.append(text[at : s.start])
         at = max(at, s.end)
     tail = text[at:]
-    if not output.startswith(between[0] if between else tail) or not output.endswith(tail):
-        raise InputError("The output does not agree with the document outside the spans found.")
+    first = between[0] if between else tail
     pieces = []
-    place = len(between[0]) if between else 0
-    last = len(output) - len(tail)
+    place, last = len(first), len(output) - len(tail)
+    agrees = output.startswith(first) and output.endswith(tail)
     for part in between[1:]:
         following = output.find(part, place, last) if part else place
-        if following < 0:
-            raise InputError("The output does not agree with the document outside the spans found.")
+        agrees = agrees and following >= 0
         pieces.append(output[place:following])
         place = following + len(part)
-    if between:
-        pieces.append(output[place:last])
-    return pieces
+    if not agrees:
+        raise InputError("The output does not agree with the document outside the spans found.")
+    return [*pieces, output[place:last]] if between else []
 
 
 def is_found(text: str, gold: Span, covered: bytearray) -> bool:
     """Return whether enough of a gold span is covered."""
-    must = list(required(text, gold))
-    if not must:
-        must = [i for i in range(gold.start, gold.end) if text[i].isalnum()]
+    must = list(required(text, gold)) or list(lettered(text, gold))
     hit = sum(covered[i] for i in must)
     whole = gold.kind in WHOLE or gold.kind == "date"
     return hit == len(must) if whole else hit >= MOST * len(must)
+
+
+def lettered(text: str, gold: Span) -> Iterable[int]:
+    """Return the places of letters and digits of a span."""
+    return (i for i in range(gold.start, gold.end) if text[i].isalnum())
 
 
 def required(text: str, gold: Span) -> Iterable[int]:
@@ -197,7 +187,7 @@ def required(text: str, gold: Span) -> Iterable[int]:
         yield from day_places(text, gold)
         return
     if gold.kind in WHOLE:
-        yield from (i for i in range(gold.start, gold.end) if text[i].isalnum())
+        yield from lettered(text, gold)
         return
     for word in TOKEN.finditer(text, gold.start, gold.end):
         token = word.group()
@@ -214,12 +204,9 @@ def day_places(text: str, gold: Span) -> Iterable[int]:
     parts = list(IN_DATE.finditer(text, gold.start, gold.end))
     named = any(p.group(1) for p in parts)
     numbers = [p for p in parts if p.group(3)]
-    has_year = any(p.group(2) for p in parts)
-    if not named and not has_year and len(numbers) == 3:
-        numbers = numbers[:2]
-    elif named and not has_year and len(numbers) == 2:
-        # 14 Mar 05: the day comes first unless it stands after the month.
-        numbers = numbers[:1]
+    if not any(p.group(2) for p in parts) and len(numbers) == (2 if named else 3):
+        # The last is the year; 14 Mar 05: the day comes first unless it stands after the month.
+        numbers.pop()
     large = [p for p in numbers if int(p.group()) > 12]
     days = large if len(large) == 1 and not named else numbers
     for p in days:
@@ -261,11 +248,10 @@ def summarise(scores: Sequence[DocumentScore], title: str) -> EvaluationResult:
     hits: Counter[tuple[str, str]] = Counter()
     sizes: Counter[tuple[str, str]] = Counter()
     for document in scores:
-        for s in document.spans:
-            told = ("all", s.kind, s.role, document.family, s.style)
+        for told, hit in document.spans:
             for group in zip(GROUPS, told, strict=True):
                 sizes[group] += 1
-                hits[group] += s.found
+                hits[group] += hit
     groups = sorted(sizes, key=lambda g: (GROUPS.index(g[0]), g[1]))
     bounds = [wilson(hits[g], sizes[g]) for g in groups]
     frame = nw.from_dict(

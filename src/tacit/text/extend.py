@@ -1,16 +1,14 @@
-"""Whole names: what is joined to an accepted name, or stands beside it as only a name's part does, is taken in.
-
-Koch-Zhou when Zhou was found, O'Connor, Virginia Finger, D. House, SMITH, ANNA R, malik cooper iii.
-"""
+"""Spans made whole: names with what belongs to them, and address blocks with their towns."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import replace
 
 from tacit.data.corpus import Span
-from tacit.text.board import NAMES
-from tacit.text.names import APOSTROPHES, GENERATIONS, HYPHENS
+from tacit.text.board import NAMES, PLACE
+from tacit.text.names import APOSTROPHES, GENERATIONS, HYPHENS, stops
 from tacit.text.reading import marks as m
 from tacit.text.reading.page import Page
 
@@ -23,7 +21,6 @@ SELDOM = (
 )  # fmt: skip
 #: Tokens that are taken in at most on each side.
 MOST = 4
-NO_PREFIX = frozenset(("of", "e", "y", "do", "st", "la", "le", "al"))
 
 
 def extend_names(page: Page, spans: list[Span]) -> list[Span]:
@@ -41,8 +38,8 @@ def extend_names(page: Page, spans: list[Span]) -> list[Span]:
 def extend(page: Page, span: Span, low: int, high: int) -> Span:
     """Return one name with what belongs to it between two places of the text."""
     starts, ends = page.starts, page.ends
-    i = bisect_left(starts, span.start)
-    j = bisect_left(starts, span.end)
+    inside = page.tokens_in(span.start, span.end)
+    i, j = inside.start, inside.stop
     if i >= j or starts[i] != span.start:
         return span
     first, last = i, j
@@ -76,16 +73,10 @@ def step_on(page: Page, i: int, j: int) -> int:
         return j + 1 if infos[j - 1].first >= 7 or j - i > 2 else j
     if is_short(page, i, j) and infos[j - 1].first >= 8 and could_follow(page, j):
         return j + 1
-    if j == i + 2 and info.shape == "C" and is_third_part(page, i, j):
-        return j + 1
-    return j
-
-
-def is_third_part(page: Page, i: int, j: int) -> bool:
-    """Return True for a surname after a first name and a word in capitals, which ends there: Ann Flying Crow."""
-    info = page.infos[j]
-    sure = page.infos[i].first >= 11 and page.infos[i + 1].shape == "C" and info.last >= 10
-    return sure and not info.marks & (NEVER | SELDOM) and ends_here(page, j + 1)
+    # A surname after a first name and a capitalised word, which ends there: Ann Flying Crow.
+    third = j == i + 2 and info.shape == "C" and infos[i + 1].shape == "C" and infos[i].first >= 11
+    listed = info.last >= 10 and not info.marks & (NEVER | SELDOM)
+    return j + 1 if third and listed and ends_here(page, j + 1) else j
 
 
 def step_back(page: Page, i: int, j: int) -> int:
@@ -100,21 +91,17 @@ def step_back(page: Page, i: int, j: int) -> int:
     if gap == 0 and info.low in HYPHENS:
         return k - 1 if is_joined_part(page, k, k - 1) else i
     if gap == 0 and info.low in APOSTROPHES:
-        return k - 1 if is_letter(page, k - 1) and page.joined(k - 1) else i
-    if gap == 0 and info.low == "." and is_letter(page, k - 1) and page.joined(k - 1):
+        return k - 1 if page.is_letter(k - 1) and page.joined(k - 1) else i
+    if gap < 2 and info.low == "." and page.is_letter(k - 1) and page.joined(k - 1):
         return k - 1 if has_no_first(page, i, j) and starts_name(page, k - 1) else i
     if gap != 1:
         return i
-    if info.low == "." and page.joined(k - 1) and is_letter(page, k - 1):
-        return k - 1 if has_no_first(page, i, j) and starts_name(page, k - 1) else i
     if info.low in ("ó", "ní", "mac", "nic", "van", "von", "de", "dos", "del", "bin", "ibn"):
         return k if info.shape != "l" or info.low != "de" or page.capital(i) else i
     if info.shape == "I":
         plain = info.low not in "ia" or page.low(k - 1) in (":", ";", ",", "/", "(")
         return k if plain and has_no_first(page, i, j) and starts_name(page, k) else i
-    if is_short(page, i, j) and could_lead(page, k, i):
-        return k
-    return i
+    return k if is_short(page, i, j) and could_lead(page, k, i) else i
 
 
 def is_reversed(page: Page, comma: int, i: int, j: int) -> bool:
@@ -161,11 +148,6 @@ def is_broken(page: Page, sign: int) -> bool:
     return not page.infos[rest].marks & m.STOP and whole.common < 9 and not whole.medical
 
 
-def is_letter(page: Page, i: int) -> bool:
-    """Return True for one letter."""
-    return i >= 0 and len(page.low(i)) == 1 and page.infos[i].shape in "Il"
-
-
 def is_short(page: Page, i: int, j: int) -> bool:
     """Return True for a name of one word, initials aside: its other half may be beside it."""
     words = sum(1 for k in range(i, j) if page.infos[k].shape in "lCUM" and len(page.low(k)) > 1)
@@ -209,12 +191,12 @@ def could_follow(page: Page, j: int) -> bool:
         return False
     if info.shape == "l" and info.common >= 13 and info.index < -3:
         return False
+    ends = ends_here(page, j + 1)
     if info.marks & NEVER:
-        return info.last >= 10 and info.index >= -3 and ends_here(page, j + 1)
+        return info.last >= 10 and info.index >= -3 and ends
     if not info.common and not info.medical and not info.marks & SELDOM:
-        return info.last >= 8 or ends_here(page, j + 1)
-    after = page.marks(j + 1)
-    return info.last >= 8 and (ends_here(page, j + 1) or bool(after & (m.STOP | m.SUFFIX)))
+        return info.last >= 8 or ends
+    return info.last >= 8 and (ends or page.marks(j + 1) & (m.STOP | m.SUFFIX) > 0)
 
 
 def could_lead(page: Page, k: int, i: int) -> bool:
@@ -228,13 +210,132 @@ def could_lead(page: Page, k: int, i: int) -> bool:
         return False
     if page.capital(k) and info.shape != "U":
         least = 3 if info.marks & NEVER else 0
-        return (
-            info.index >= least or not page.starts_sentence(k) or not info.marks & (NEVER | SELDOM)
-        )
+        plain = not info.marks & (NEVER | SELDOM)
+        return plain or info.index >= least or not page.starts_sentence(k)
     if not (page.plain_case(k) or name.shape == "U"):
         return False
     if info.shape == "l" and not page.lower:
         return False
-    return not info.marks & NEVER and (
-        info.first >= 8 and (info.index >= -3 or page.starts_sentence(k) or k == 0)
-    )
+    opens = info.index >= -3 or page.starts_sentence(k)
+    return not info.marks & NEVER and info.first >= 8 and opens
+
+
+BETWEEN = frozenset(" ,\n\r\t.;|")
+
+
+def join_addresses(page: Page, spans: list[Span]) -> list[Span]:
+    """Return the spans with neighbouring addresses joined, and towns after a street taken in."""
+    spans = sorted(spans, key=PLACE)
+    joined: list[Span] = []
+    for k, span in enumerate(spans):
+        if span.kind == "address":
+            limit = spans[k + 1].start if k + 1 < len(spans) else len(page.text)
+            span = replace(span, end=town_after(page, span, limit))
+            span = replace(span, end=lines_after(page, span, limit))
+            last = joined[-1] if joined else span
+            between = page.text[last.end : span.start]
+            # Only commas, spaces and one line's end lie between two parts of an address.
+            near = len(between) <= 5 and between.count("\n") < 2 and BETWEEN.issuperset(between)
+            if joined and last.kind == "address" and near:
+                joined[-1] = replace(
+                    last, end=max(last.end, span.end), certainty=max(last.certainty, span.certainty)
+                )
+                continue
+        if joined and span.start < joined[-1].end:
+            continue
+        joined.append(span)
+        if span.kind == "hospital":
+            joined.extend(towns_of_house(page, span, limit_of(page, spans, k + 1)))
+    return joined
+
+
+def limit_of(page: Page, spans: list[Span], k: int) -> int:
+    """Return where the next span begins that is neither a place nor a name, which the trained voter takes places for."""
+    for span in spans[k : k + 3]:
+        if span.kind not in ("name", "address"):
+            return span.start
+    return spans[k + 3].start if k + 3 < len(spans) else len(page.text)
+
+
+def towns_of_house(page: Page, span: Span, limit: int) -> Iterator[Span]:
+    """Yield the quarter and town after a house of care that stands on a line of its own: , Ermita, Manila."""
+    i = bisect_left(page.starts, span.end)
+    k = bisect_left(page.starts, span.start)
+    begins = page.opens_line(k) or page.low(k - 1) in ("–", "—", "-", "|")
+    if page.low(i) != "," or page.ends[i] > limit or not begins:
+        return
+    j = i
+    while page.low(j) == "," and page.together(i, j + 1):
+        end = capitals_end(page, j + 1)
+        if end == j + 1:
+            return
+        j = end
+    ends = page.low(j) == "(" or not page.together(i, j)
+    if ends and page.ends[j - 1] <= limit:
+        start, end = page.starts[i + 1], page.ends[j - 1]
+        yield replace(span, start=start, end=end, kind="address", source="town")
+
+
+def capitals_end(page: Page, j: int) -> int:
+    """Return the end of at most three capitalised words from token j on that may be a place."""
+    end = j
+    while end < min(page.size, j + 3) and page.together(j, end):
+        info = page.infos[end]
+        barred = m.TITLE | m.HOSPITAL | m.WARD | m.SUFFIX | m.MEDICAL | m.ROLE | m.STATE
+        if info.shape not in "CM" or info.marks & barred or info.medical or stops(page, end):
+            break
+        if info.first >= 8 and not info.marks & m.PLACE:
+            break
+        end += 1
+    return end
+
+
+def lines_after(page: Page, span: Span, limit: int) -> int:
+    """Return the end of an address whose line ends in a comma, with the lines of capitalised words that go on."""
+    end = span.end
+    for _ in range(4):
+        i = bisect_left(page.starts, end)
+        if page.low(i) != "," or i + 1 >= page.size or page.lines[i + 1] != page.lines[i] + 1:
+            return end
+        j = i + 1
+        stop = min(page.size, j + 8)
+        while j < stop and page.lines[j] == page.lines[i + 1]:
+            # A word, a comma or a number of a block of lines.
+            info = page.infos[j]
+            barred = info.medical or info.marks & (m.TITLE | m.MONTH | m.PHONE)
+            if info.low not in (",", "-", ".") and (info.shape not in "dCMU" or barred):
+                break
+            j += 1
+        if j == i + 1 or (j < page.size and page.lines[j] == page.lines[i + 1]):
+            return end
+        last = j - 2 if page.low(j - 1) == "," else j - 1
+        if page.ends[last] > limit:
+            return end
+        end = page.ends[last]
+    return end
+
+
+def town_after(page: Page, span: Span, limit: int) -> int:
+    """Return the end of an address with the town after its street: , Ashwick."""
+    if span.source not in ("street", "flat", "post box", "crf", "known record"):
+        return span.end
+    i = bisect_left(page.starts, span.end)
+    if page.low(i) != "," or not page.together(i, i + 1):
+        return span.end
+    j = i + 1
+    if page.plain_case(j):
+        # Capitals tell nothing: one word of no dictionary, then a mark.
+        info, after = page.infos[j], page.near(j, j + 1)
+        strange = info.shape in "lU" and not info.common and not info.medical
+        ends = (after is None or after.shape == "p") and page.ends[j] <= limit
+        return page.ends[j] if strange and ends else span.end
+    while j < i + 4 and page.together(i, j) and page.infos[j].shape in "CM":
+        if stops(page, j) or page.marks(j) & m.TITLE:
+            break
+        j += 1
+    if j == i + 1 or page.ends[j - 1] > limit:
+        return span.end
+    after = page.infos[j] if page.together(i, j) else None
+    if after is None or after.shape == "p" or after.marks & (m.STATE | m.PHONE):
+        return page.ends[j - 1]
+    return span.end

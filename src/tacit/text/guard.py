@@ -58,7 +58,11 @@ def guard_text(
     ``before`` is the text as it was: what it held of addresses and phone numbers may not stand in the new one.
     ``spared`` are words that reviewers asked to keep, in lower case.
     """
-    places = [*(known_places(text, record) if record else ()), *formed_places(text, forms, spared)]
+    places = [*(known_places(text, record) if record else ())]
+    for form in forms:
+        # Identifiers that their form gives away.
+        matches = FORMS[form].finditer(text)
+        places += [match.span() for match in matches if match.group().lower() not in spared]
     originals = {
         value
         for value, (start, end) in addresses_in(before)
@@ -108,18 +112,9 @@ def addresses_in(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         yield "".join(c for c in match.group() if c.isdigit()), match.span()
 
 
-def formed_places(
-    text: str, forms: Iterable[str], spared: frozenset[str]
-) -> Iterator[tuple[int, int]]:
-    """Yield where identifiers stand that their form gives away."""
-    for form in forms:
-        for match in FORMS[form].finditer(text):
-            if match.group().lower() not in spared:
-                yield match.span()
-
-
 def known_places(text: str, record: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
     """Yield where values of the known record stand in the text."""
+    #: The places of every word that begins with a capital letter.
     capital: dict[str, list[tuple[int, int]]] | None = None
     for value in record.values():
         said = "" if value is None else str(value).strip()
@@ -133,22 +128,16 @@ def known_places(text: str, record: Mapping[str, Any]) -> Iterator[tuple[int, in
         if len(words) > 1 or (digits and len(said) > 4):
             yield from occurrences(said, text)
         if words and not digits:
-            capital = capital_words(text) if capital is None else capital
+            if capital is None:
+                capital = {}
+                for match in WORD.finditer(text):
+                    if match[0][0].isupper():
+                        capital.setdefault(match[0].lower(), []).append(match.span())
             for word in words:
                 if len(word) >= 3 and word.lower() not in GENERIC:
                     yield from capital.get(word.lower(), ())
         if len(digits) >= 5 and len(words) <= 1:
             yield from digit_places(text, digits)
-
-
-def capital_words(text: str) -> dict[str, list[tuple[int, int]]]:
-    """Return the places of every word that begins with a capital letter."""
-    found: dict[str, list[tuple[int, int]]] = {}
-    for match in WORD.finditer(text):
-        word = match.group()
-        if word[0].isupper():
-            found.setdefault(word.lower(), []).append(match.span())
-    return found
 
 
 def occurrences(value: str, text: str) -> Iterator[tuple[int, int]]:

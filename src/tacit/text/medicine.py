@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tacit.text.reading import marks as m
-from tacit.text.reading.lexicon import Word
-from tacit.text.reading.page import Page
+from tacit.text.reading.page import Page, Word
 from tacit.text.reading.words import cues
 
 CUES = cues("medicine")
@@ -53,9 +52,8 @@ def medical_evidence(page: Page, i: int) -> float:
             if info.shape == "U" and is_acronym(page, i):
                 return 0.55
             return 0.6 if is_graded(page, i) or is_decimal(page, i) else 0.0
-        linked = (after.low in ("human", "type", "like") and eponym) or (
-            after.low == "and" and page.marks(j + 1) & m.EPONYM
-        )
+        linked = eponym and after.low in ("human", "type", "like")
+        linked = linked or (after.low == "and" and page.marks(j + 1) & m.EPONYM > 0)
         if linked or (after.marks & (m.EPONYM | m.DRUG) and steps < 3):
             j += 1
             steps += 1
@@ -65,9 +63,8 @@ def medical_evidence(page: Page, i: int) -> float:
         break
     if info.marks & m.EPONYM and (beside_rare_eponym(page, i) or is_counted(page, i)):
         return 0.85
-    if info.marks & (m.EPONYM | m.PHRASE) and (
-        is_listed_thing(page, i) or is_bracketed_thing(page, i)
-    ):
+    phrase = info.marks & (m.EPONYM | m.PHRASE)
+    if phrase and (is_listed_thing(page, i) or is_bracketed_thing(page, i)):
         return 0.85
     if owner and info.marks & m.EPONYM and stands_alone(page, j):
         return 0.9 if info.first < 15 and info.last < 16 else 0.5
@@ -75,9 +72,10 @@ def medical_evidence(page: Page, i: int) -> float:
         return 0.85
     if page.low(i - 1) == "of" and page.low(i - 2) in CUES.parts_of_eponyms:
         return 0.9
-    if page.low(i + 1) == "-" and page.joined(i) and page.marks(i + 2) & m.MEDICAL:
+    hyphen = page.low(i + 1) == "-" and page.joined(i)
+    if hyphen and page.marks(i + 2) & m.MEDICAL:
         return 0.9
-    if page.low(i + 1) == "-" and page.joined(i) and page.joined(i + 1) and compound(page, i):
+    if hyphen and page.joined(i + 1) and compound(page, i):
         return 0.85
     if page.low(i - 1) == "-" and i > 1 and page.joined(i - 1) and compound(page, i - 2):
         return 0.85
@@ -96,13 +94,12 @@ def medical_evidence(page: Page, i: int) -> float:
         return 0.9
     if info.medical:
         return 0.8
-    met = page.marks(i - 1) & m.MEETS and page.low(i - 1) != "via"
-    if info.marks & m.EPONYM and info.last >= 11 and met:
+    if not info.marks & m.EPONYM:
+        return 0.0
+    if info.last >= 11 and page.marks(i - 1) & m.MEETS and page.low(i - 1) != "via":
         # Notified by Hartmann, d/w Cooper; but closed with Gelpi.
         return 0.3 if page.low(i - 1) == "with" else 0.1
-    if info.marks & m.EPONYM:
-        return 0.7 if info.first < 15 and info.last < 16 else 0.05
-    return 0.0
+    return 0.7 if info.first < 15 and info.last < 16 else 0.05
 
 
 def is_measured(page: Page, i: int) -> bool:
@@ -187,13 +184,13 @@ def stands_alone(page: Page, j: int) -> bool:
 def is_acronym(page: Page, i: int) -> bool:
     """Return True for a few capital letters that no list of names holds, within a line of small ones."""
     info = page.infos[i]
-    if page.lines[i] in page.caps_lines or (
-        info.low != "pearl" and (info.first >= 9 or info.last >= 11)
-    ):
+    if page.lines[i] in page.caps_lines:
         return False
-    size = len(info.low)
     if info.low == "pearl":
         return True
+    if info.first >= 9 or info.last >= 11:
+        return False
+    size = len(info.low)
     if size < 4 or (size < 7 and not VOWELS.intersection(info.low)):
         return True
     before = page.near(i, i - 1)
@@ -262,10 +259,9 @@ def ordinary_evidence(page: Page, i: int) -> float:
     if info.marks & CUED and info.index < 5 and info.low.isascii():
         lone = page.starts_sentence(i) and page.infos[min(i + 1, page.size - 1)].shape not in "CU"
         return 0.0 if (info.first >= 11 and not lone) or info.low in CUES.generations else 0.5
-    if info.common >= 9 and info.index < 0 and info.first < 9:
-        plain = info.shape == "l" or (info.shape == "U" and info.first < 7 and info.last < 9)
-        if plain:
-            return 0.45
+    plain = info.shape == "l" or (info.shape == "U" and info.first < 7 and info.last < 9)
+    if plain and info.common >= 9 and info.index < 0 and info.first < 9:
+        return 0.45
     if info.common >= 9 and info.first < 8 and info.index < 2 and page.starts_sentence(i):
         return 0.4
     if info.low in CUES.times and i and (page.infos[i - 1].shape == "d" or page.low(i - 1) == "/"):

@@ -1,22 +1,27 @@
-"""The memory of a document: accepted names are looked for again, with short forms and misspellings, and put together by person."""
+"""The memory of a document: accepted names are looked for again, put together by person, and the known record is searched."""
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
+import itertools
+import re
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from rapidfuzz.distance import OSA
 
 from tacit.data.corpus import Span
 from tacit.text.board import NAMES
+from tacit.text.dates import read_day_month, read_numeric
 from tacit.text.detect.registry import Candidate, cut
 from tacit.text.medicine import names_a_thing
 from tacit.text.names import APOSTROPHES, BARRED
 from tacit.text.reading import marks as m
-from tacit.text.reading.lexicon import Knowledge
-from tacit.text.reading.page import Page
-from tacit.text.reading.tokens import TOKEN
+from tacit.text.reading.page import Knowledge, Page
+from tacit.text.reading.words import TOKEN, read_cues, words_of
 
 #: Words of names that are remembered in one document.
 MOST_PARTS = 400
@@ -52,8 +57,6 @@ class Memory:
                 self.places[info.low].append(i)
         #: Comparisons for misspellings that are left, so that a page of names stays linear.
         self.budget = 200_000
-        self.strange: dict[str, list[str]] | None = None
-        self.clips: dict[str, list[str]] | None = None
 
     def recall(self, spans: list[Span]) -> list[Candidate]:
         """Return candidates for words of accepted names that were not known before."""
@@ -90,13 +93,11 @@ class Memory:
             self.numbers.add(number)
             if len(number) < 5 or sum(c.isdecimal() for c in number) < 4:
                 continue
-            at, places = text.find(number), 0
-            while at >= 0 and places < MOST_NUMBERS:
-                end, places = at + len(number), places + 1
+            for match in itertools.islice(re.finditer(re.escape(number), text), MOST_NUMBERS):
+                at, end = match.span()
                 whole = not text[at - 1 : at].isalnum() and not text[end : end + 1].isalnum()
                 if at != span.start and (whole or at == 0):
                     found.append(Candidate(at, end, span.kind, 0.9, "prior occurrence"))
-                at = text.find(number, end)
         return found
 
     def same_word(self, part: str) -> list[Candidate]:
@@ -146,7 +147,7 @@ class Memory:
                     found.append(cut(page, i, i + 1, "nickname", 0.7, "diminutive"))
         word = page.lexicon(part)
         if word.first >= 6 and len(part) > 3:
-            for short in self.clipped().get(part[:3], ()):
+            for short in self.clipped.get(part[:3], ()):
                 if short != part and len(short) <= len(part) and is_clipped(short, part):
                     found.extend(self.telling(short, "nickname", 0.82, "diminutive"))
         return found
@@ -157,18 +158,17 @@ class Memory:
         named = (i for i in places if page.capital(i) or page.plain_case(i))
         return [cut(page, i, i + 1, kind, evidence, source) for i in named]
 
+    @functools.cached_property
     def clipped(self) -> dict[str, list[str]]:
-        """Return words that may be names cut short, by their first three letters."""
-        if self.clips is None:
-            self.clips = defaultdict(list)
-            infos = self.page.infos
-            for word, places in self.places.items():
-                info = infos[places[0]]
-                named = info.common < 9 or info.index >= 3
-                barred = BARRED | m.MEDICAL | m.EPONYM | m.PLACE
-                if 3 <= len(word) <= 7 and named and not info.medical and not info.marks & barred:
-                    self.clips[word[:3]].append(word)
-        return self.clips
+        """Words that may be names cut short, by their first three letters."""
+        found: dict[str, list[str]] = defaultdict(list)
+        barred = BARRED | m.MEDICAL | m.EPONYM | m.PLACE
+        for word, places in self.places.items():
+            info = self.page.infos[places[0]]
+            named = info.common < 9 or info.index >= 3
+            if 3 <= len(word) <= 7 and named and not info.medical and not info.marks & barred:
+                found[word[:3]].append(word)
+        return found
 
     def misspellings(self, part: str) -> list[Candidate]:
         """Return places of words within one letter of a name, two for long names."""
@@ -176,7 +176,7 @@ class Memory:
             return []
         found: list[Candidate] = []
         limit = 2 if len(part) >= 8 else 1
-        words = self.strange_words().get(part[0], ())
+        words = self.strange.get(part[0], ())
         self.budget -= len(words)
         if self.budget < 0:
             return []
@@ -187,19 +187,16 @@ class Memory:
                     found.extend(self.telling(word, "name", 0.75, "misspelling"))
         return found
 
-    def strange_words(self) -> dict[str, list[str]]:
-        """Return words that are no ordinary or medical words, by their first letter."""
-        if self.strange is None:
-            self.strange = defaultdict(list)
-            infos = self.page.infos
-            for count, (word, places) in enumerate(self.places.items()):
-                info = infos[places[0]]
-                strange = not info.common and not info.medical
-                if len(word) > 3 and strange and not info.marks & (BARRED | m.MEDICAL):
-                    self.strange[word[0]].append(word)
-                if count > MOST_WORDS:
-                    break
-        return self.strange
+    @functools.cached_property
+    def strange(self) -> dict[str, list[str]]:
+        """Words that are no ordinary or medical words, by their first letter."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for word, places in itertools.islice(self.places.items(), MOST_WORDS + 2):
+            info = self.page.infos[places[0]]
+            strange = not info.common and not info.medical
+            if len(word) > 3 and strange and not info.marks & (BARRED | m.MEDICAL):
+                found[word[0]].append(word)
+        return found
 
 
 def is_thing(page: Page, i: int) -> bool:
@@ -233,23 +230,7 @@ def name_parts(text: str) -> tuple[str, ...]:
 
 def related_forms(knowledge: Knowledge, part: str) -> tuple[str, ...]:
     """Return short and full forms of a first name."""
-    inverse = invert(knowledge)
-    return (*inverse.get(part, ()), *knowledge.formal.get(part, ()))
-
-
-_inverted: dict[int, dict[str, tuple[str, ...]]] = {}
-
-
-def invert(knowledge: Knowledge) -> dict[str, tuple[str, ...]]:
-    """Return the short forms by full name, worked out once."""
-    found = _inverted.get(id(knowledge.formal))
-    if found is None:
-        found = {}
-        for short, names in knowledge.formal.items():
-            for name in names:
-                found[name] = (*found.get(name, ()), short)
-        _inverted[id(knowledge.formal)] = found
-    return found
+    return (*knowledge.short_forms.get(part, ()), *knowledge.formal.get(part, ()))
 
 
 # -- which names of a document are the same person's -----------------------------------------------
@@ -303,3 +284,113 @@ def find_person(
             if all(p in known or set(related_forms(knowledge, p)) & set(known) for p in parts):
                 return entity
     return ""
+
+
+# -- the known record: its names, dates and numbers, in any usual form -----------------------------
+
+
+#: What a field is, by words in its name; the first kind counts.
+FIELDS = read_cues()["record"]
+
+
+def field_kind(name: str, value: Any) -> str:
+    """Return what kind of thing a field holds, by its name and value."""
+    if isinstance(value, dt.date):
+        return "date"
+    low = name.lower()
+    for kind, words in FIELDS.items():
+        if any(w in low for w in words.split()) and not (kind == "id" and "name" in low):
+            return kind
+    return "other"
+
+
+def search_record(page: Page, record: Mapping[str, Any]) -> Iterator[Candidate]:
+    """Yield every place where a field of the record stands in the text."""
+    for name, value in record.items():
+        values = value if isinstance(value, (list, tuple, set)) else (value,)
+        for one in values:
+            if one is None or one == "":
+                continue
+            kind = field_kind(str(name), one)
+            if kind == "date":
+                yield from search_date(page, one)
+            elif kind == "name":
+                yield from search_name(page, str(one))
+            else:
+                yield from search_words(page, str(one), kind)
+
+
+def search_name(page: Page, value: str) -> Iterator[Candidate]:
+    """Yield the parts of a name, its short forms, and misspellings of it."""
+    for part in name_parts(value):
+        forms = set(related_forms(page.lexicon.knowledge, part))
+        limit = 2 if len(part) >= 8 else 1 if len(part) >= 4 else 0
+        for i, info in enumerate(page.infos):
+            if info.shape not in "lCUM":
+                continue
+            strange = limit and not info.common and not info.medical and info.low[0] == part[0]
+            if info.low == part:
+                if info.shape != "l" or page.plain_case(i) or not info.common:
+                    yield cut(page, i, i + 1, "name", 0.98, "known record", person=not info.common)
+            elif info.low in forms and (
+                page.capital(i) or (info.index >= 6 and page.plain_case(i))
+            ):
+                yield cut(page, i, i + 1, "nickname", 0.85, "known record")
+            elif strange and OSA.distance(info.low, part, score_cutoff=limit) <= limit:
+                yield cut(page, i, i + 1, "name", 0.85, "known record, misspelt")
+
+
+def search_words(page: Page, value: str, kind: str) -> Iterator[Candidate]:
+    """Yield places of a value, whatever its marks and spaces; and of the telling words of an address."""
+    joined = "".join(w.lower() for w in words_of(value) if w[0].isalnum())
+    if len(joined) < 3:
+        return
+    for i, info in enumerate(page.infos):
+        if info.shape != "p" and joined.startswith(info.low):
+            end = match_from(page, i, joined)
+            if end:
+                yield cut(page, i, end, kind, 0.97, "known record")
+
+
+def match_from(page: Page, i: int, joined: str) -> int:
+    """Return the end of tokens from i on that spell the letters and digits of ``joined``, or 0."""
+    at, j = 0, i
+    while j < page.size and at < len(joined) and j - i < 40:
+        info = page.infos[j]
+        if info.shape != "p":
+            if not joined.startswith(info.low, at):
+                return 0
+            at += len(info.low)
+        j += 1
+    return j if at == len(joined) else 0
+
+
+def search_date(page: Page, value: Any) -> Iterator[Candidate]:
+    """Yield dates of the text that are the known one, however written."""
+    known = read_date(page, value)
+    if known is None:
+        yield from search_words(page, str(value), "date")
+        return
+    pairs = {(known.day, known.month), (known.month, known.day)}
+    for i, info in enumerate(page.infos):
+        if info.shape == "d" and len(info.low) <= 4:
+            place = (page.text, page.starts[i], page.pack)
+            found = read_numeric(*place) or read_day_month(*place)
+            if found and found.year % 100 == known.year % 100 and (found.day, found.month) in pairs:
+                yield Candidate(page.starts[i], found.end, "date", 0.98, "known record")
+
+
+def read_date(page: Page, value: Any) -> dt.date | None:
+    """Return a date from a date or from text, or None."""
+    if isinstance(value, dt.datetime):
+        return value.date()
+    if isinstance(value, dt.date):
+        return value
+    text = str(value).strip()
+    found = read_numeric(text, 0, page.pack) or read_day_month(text, 0, page.pack)
+    if found is None or not found.year:
+        return None
+    try:
+        return dt.date(found.year, found.month, found.day)
+    except ValueError:
+        return None

@@ -25,6 +25,7 @@ AROUND = 40
 #: Open words that a queue holds at most, the likeliest first; how many more there are is told.
 MOST = 5_000
 KEEP = "keep"
+DECISIONS = ("", "accept", "reject")
 #: What an entry of a queue holds in its file, before the decision.
 PLAIN: Mapping[str, Callable[[Any], Any]] = {
     "word": str, "kind": str, "certainty": float, "times": int, "context": str,
@@ -122,26 +123,21 @@ def read_queue(path: str | Path) -> Queue:
         raise UnreadableFile(f"the review queue cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, RecursionError):
         raise UnreadableFile("the file is no review queue, or it is damaged") from None
-    wrong = [i for i, e in enumerate(entries, 1) if e.decision not in ("", "accept", "reject")]
+    known = f"has no known kind; kinds are {', '.join(SPAN_KINDS)}"
+    undecided = "is decided neither 'accept' nor 'reject'"
+    wrong = [(i, undecided) for i, e in enumerate(entries, 1) if e.decision not in DECISIONS]
+    wrong += [(i, known) for i, e in enumerate(entries, 1) if e.kind not in SPAN_KINDS]
     if wrong:
-        raise InputError(
-            f"entry {wrong[0]} of the review queue is decided neither 'accept' nor 'reject'"
-        )
-    strange = [i for i, e in enumerate(entries, 1) if e.kind not in SPAN_KINDS]
-    if strange:
-        raise InputError(
-            f"entry {strange[0]} of the review queue has no known kind; kinds are {', '.join(SPAN_KINDS)}"
-        )
+        number, why = wrong[0]
+        raise InputError(f"entry {number} of the review queue {why}")
     return Queue(entries, narratives, left_out)
 
 
 def read_decisions(path: str | Path) -> Lists:
     """Return what was decided in a queue."""
     entries = read_queue(path).entries
-    return Lists(
-        {e.word: e.kind for e in entries if e.decision == "accept"},
-        frozenset(e.word for e in entries if e.decision == "reject"),
-    )
+    accepted = {e.word: e.kind for e in entries if e.decision == "accept"}
+    return Lists(accepted, frozenset(e.word for e in entries if e.decision == "reject"))
 
 
 def write_queue(path: str | Path, queue: Queue) -> None:
@@ -205,23 +201,16 @@ def hold_queue(path: str | Path) -> Iterator[None]:
         yield
 
 
-def narratives_of(corpus: Corpus) -> list[dict[str, str]]:
-    """Return the documents that may identify by what they tell, each with the reason."""
-    return [
-        {"document": d.name, "reason": reason}
-        for d in corpus
-        for reason in (d.done or d.found or Findings(())).warnings
-    ]
-
-
 def queue_of(corpus: Corpus, decided: Iterable[Entry] = ()) -> Queue:
     """Return the uncertain words of a corpus and its narratives."""
     words: dict[str, Entry] = {}
+    narratives = []
     for document in corpus:
         findings = document.done or document.found or Findings(())
         text = document.text if document.origin is None else document.origin.text
         add_words(words, words_in(text, findings.uncertain))
-    return rank_words(words, decided, narratives_of(corpus))
+        narratives += [{"document": document.name, "reason": why} for why in findings.warnings]
+    return rank_words(words, decided, narratives)
 
 
 def words_in(text: str, spans: Iterable[Span]) -> Iterator[Entry]:

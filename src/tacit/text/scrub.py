@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any, ClassVar, Literal, Self, cast
 
 import narwhals.stable.v2 as nw
@@ -25,25 +26,35 @@ from tacit.data.corpus import (
     facts_of,
     require_text,
 )
-from tacit.data.in_blocks import Change, change_records, ticker
+from tacit.data.in_blocks import Change, change_records, fold_records, ticker
 from tacit.data.microdata import Microdata
 from tacit.data.word_lists import check_folder
+from tacit.engine.base import ROW
 from tacit.errors import ColumnNotFound, InputError, SdcError, SdcWarning, WeakProtection
 from tacit.fields import ColumnName, Probability, Secret
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.text import engine
-from tacit.text.engine import Settings
-from tacit.text.reading.tokens import tokenise
-from tacit.text.review import Lists, read_decisions, read_lists
-from tacit.text.tagger import CheckedTagger
+from tacit.text.engine import CheckedTagger, Settings
+from tacit.text.reading.words import tokenise
+from tacit.text.review import (
+    Entry,
+    Lists,
+    Queue,
+    add_words,
+    rank_words,
+    read_decisions,
+    read_lists,
+    words_in,
+)
 from tacit.text.work import (
     Counted,
     Item,
-    Outcome,
     Scrubber,
     Task,
     add_tallies,
+    items_of,
+    look_batch,
     look_in,
     person_key,
     record_scrubbers,
@@ -261,9 +272,8 @@ class Scrub(Method[Corpus | Microdata]):
     @property
     def least(self) -> float:
         """Return the threshold that applies."""
-        if self.threshold is not None:
-            return self.threshold
-        return 0.7 if self.reduction else 0.8
+        usual = 0.7 if self.reduction else 0.8
+        return usual if self.threshold is None else self.threshold
 
     def task(self) -> Task:
         """Return how texts are searched with these parameters."""
@@ -315,12 +325,8 @@ class Scrub(Method[Corpus | Microdata]):
                 found.append(InputError(f"scrub: {words}"))
             found += text_faults(self.kind, data, self.columns)
         elif self.person and all(self.person not in d.record for d in data):
-            found.append(
-                InputError(
-                    f"scrub: no known record has the field {self.person!r} that person names, and so nobody could tell "
-                    "whose text it is"
-                )
-            )
+            words = f"no known record has the field {self.person!r} that person names"
+            found.append(InputError(f"scrub: {words}, and so nobody could tell whose text it is"))
         return found
 
     def targets(self, data: Corpus | Microdata) -> tuple[str, ...]:
@@ -350,21 +356,14 @@ class Scrub(Method[Corpus | Microdata]):
         with scrubbers(task, data.characters, scrub_batch, ticker(ctx)) as scrub:
             outcomes = [outcome for part in scrub(items) for outcome in part]
         told = tally(outcomes)
-        self._tell(told, ctx)
+        self._tell(told)
         ctx.note(**told, known_records=sum(bool(d.record) for d in data))
-        pairs = zip(data, outcomes, strict=True)
-        return data.with_documents(self._document(d, outcome) for d, outcome in pairs)
-
-    def _document(self, document: Document, outcome: Outcome) -> Document:
+        pairs = list(zip(data, outcomes, strict=True))
         if self.mode == "list":
-            return replace(document, found=outcome.found)
-        return Document(
-            document.name,
-            outcome.text,
-            record=document.record,
-            origin=document,
-            done=outcome.found,
-            marks=outcome.marks,
+            return data.with_documents(replace(d, found=made.found) for d, made in pairs)
+        return data.with_documents(
+            Document(d.name, o.text, record=d.record, origin=d, done=o.found, marks=o.marks)
+            for d, o in pairs
         )
 
     def _scrub_columns(self, data: Microdata, task: Task, secret: bytes, ctx: Context) -> Microdata:
@@ -380,13 +379,12 @@ class Scrub(Method[Corpus | Microdata]):
         with record_scrubbers(task, data, self.columns, scrub_counted, ctx) as scrub:
             result, tallies = change_records(data, work(scrub), ctx)
         told = add_tallies(tallies)
-        self._tell(told, ctx)
+        self._tell(told)
         ctx.note(**told, known_columns=list(known), **{SCRUBBED: list(self.columns)})
         return result
 
-    def _tell(self, told: Mapping[str, Any], ctx: Context) -> None:
+    def _tell(self, told: Mapping[str, Any]) -> None:
         """Warn of narratives that identify by what they tell."""
-        del ctx
         if told["narratives"] and self.mode != "list":
             warnings.warn(
                 "scrub: some texts tell what may identify a person without a name: dated events of a life, a public "
@@ -400,9 +398,8 @@ class Scrub(Method[Corpus | Microdata]):
         if self.known is not None:
             return self.known
         schema = data.frame.collect_schema()
-        telling = (c for c in data.keys if any(part in c.lower() for part in TELLING))
-        dated = {c for c in data.keys if schema[c] in (nw.Date, nw.Datetime)} | {*telling}
-        keys = (c for c in data.keys if c in dated)
+        telling = {c for c in data.keys if any(part in c.lower() for part in TELLING)}
+        keys = (c for c in data.keys if c in telling or schema[c] in (nw.Date, nw.Datetime))
         known = dict.fromkeys((*data.identifiers, *keys))
         return tuple(c for c in known if c not in self.columns)
 
@@ -441,13 +438,12 @@ CHECKED_BEFORE = (
 
 def text_faults(kind: str, data: Any, columns: Sequence[str]) -> list[SdcError]:
     """Return which of the columns hold no text."""
-    if not columns:
-        return []
-    schema = data.frame.collect_schema()
+    schema = data.frame.collect_schema() if columns else {}
+    there = (c for c in columns if c in data.columns)
     return [
         InputError(f"{kind}: column {c!r} does not hold text")
-        for c in columns
-        if c in data.columns and schema[c] != nw.String
+        for c in there
+        if schema[c] != nw.String
     ]
 
 
@@ -480,3 +476,43 @@ def nothing_known(data: Microdata) -> str:
         "the data declare no identifiers, and so no name of the record could be searched in its texts. Declare the "
         "columns that name people as identifiers, or name them with known=."
     )
+
+
+def queue_records(
+    step: Scrub, data: Microdata, decided: Iterable[Entry] = (), ctx: Context | None = None
+) -> tuple[Queue, dict[str, int]]:
+    """Return the queue of the text columns of records as they were before a step, and the record behind each token.
+
+    Decisions on the entries of an earlier queue (``decided``) stay in the new one.
+    """
+    ctx = Context.start(0) if ctx is None else ctx
+    task, known = step.task(), step.known_columns(data)
+    columns = tuple(dict.fromkeys((*step.columns, *known)))
+
+    def work(look: Scrubber[list[Findings]]) -> Callable[[int, pa.Table], Mapping[str, Any]]:
+        def look_at_block(_block: int, table: pa.Table) -> dict[str, Any]:
+            """Return the uncertain words of some records, and the rows that may identify by what they tell."""
+            words: dict[str, Entry] = {}
+            narratives = []
+            rows = table.column(ROW).to_pylist()
+            for column in step.columns:
+                there, items = items_of(table, column, known)
+                found = (findings for part in look(items) for findings in part)
+                for i, item, findings in zip(there, items, found, strict=True):
+                    add_words(words, words_in(item.text, findings.uncertain))
+                    narratives += [(rows[i], reason) for reason in findings.warnings]
+            return {"words": [astuple(e) for e in words.values()], "narratives": narratives}
+
+        return look_at_block
+
+    with record_scrubbers(task, data, step.columns, look_batch, ctx) as look:
+        told = fold_records(data, columns, work(look), ctx)
+    words: dict[str, Entry] = {}
+    tokens: dict[int, str] = {}
+    narratives = []
+    for part in told:
+        add_words(words, (Entry(*entry) for entry in part["words"]))
+        for row, reason in part["narratives"]:
+            token = tokens.setdefault(row, secrets.token_hex(6))
+            narratives.append({"document": f"record {token}", "reason": reason})
+    return rank_words(words, decided, narratives), {t: row + 1 for row, t in tokens.items()}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -14,7 +15,7 @@ from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.base import Data
-from tacit.data.corpus import Corpus, Document, Findings
+from tacit.data.corpus import Corpus, Findings
 from tacit.data.in_blocks import fold_records, ticker
 from tacit.data.microdata import Microdata
 from tacit.errors import SdcError
@@ -24,9 +25,10 @@ from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
-from tacit.text.attributes import Attribute, attributes_of
-from tacit.text.engine import Found
 from tacit.text.evaluate import EvaluationResult, evaluate_texts
+from tacit.text.reading import marks
+from tacit.text.reading.page import Lexicon, load_lexicon
+from tacit.text.reading.words import cues, words_of
 from tacit.text.scrub import SCRUBBED, Scrub, text_faults, warn_without_voter
 from tacit.text.work import (
     Here,
@@ -40,6 +42,23 @@ from tacit.text.work import (
     record_scrubbers,
 )
 
+CUES = cues("attributes")
+#: What a text tells of a person besides names. Patterns take time in proportion to the text.
+Attribute = Literal["age", "sex", "place", "role", "month"]
+AGE = re.compile(
+    r"\b(\d{1,3})[- ](?:and \d/\d{1,2} )?(?:year|yr)s?[- ]old\b|\baged? (\d{1,3})\b|\b(\d{1,3}) ?y/?o\b"
+    r"|\b(\d{1,3})[- ]?jährige?[rsn]?\b",
+    re.IGNORECASE,
+)
+#: A month and its year, of a full date too.
+MONTH = re.compile(
+    r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez)[a-zäöü]{0,7}\.?"
+    r"(?: \d{1,2}(?:st|nd|rd|th)?)?,? (?:of )?((?:19|20)\d\d)\b|"
+    r"\b0?([1-9]|1[0-2])/(?:\d{1,2}/)?((?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
+STATE = re.compile(r"\b([A-Z]{2}) (\d{3})00\b")
+SEXES = dict.fromkeys(CUES.man, "m") | dict.fromkeys(CUES.woman, "f")
 #: Attributes of which a value that one document alone tells is counted as rare.
 RARE = ("month", "place", "role")
 ALONE = "texts alone on told attributes, share"
@@ -126,7 +145,12 @@ class TextRisk(Measure[Corpus | Microdata]):
         found = look_in(Scrub(language=self.language).task(), unseen, ticker(ctx))
         for document in data:
             ctx.tick("measuring what texts tell")
-            told.add(document.text, findings_left(document, found), self)
+            done = document.done
+            if done is not None:
+                left = Findings((), done.uncertain, done.warnings)
+            else:
+                left = everything(next(found) if document.found is None else document.found)
+            told.add(document.text, left, self)
         return told
 
     def _of_columns(self, data: Microdata, ctx: Context) -> Told:
@@ -134,7 +158,14 @@ class TextRisk(Measure[Corpus | Microdata]):
         task = Scrub(language=self.language).task()
 
         def tell(tellers: Scrubber[Told]) -> Callable[[int, pa.Table], Mapping[str, Any]]:
-            return lambda _block, table: tell_block(table, self.columns, tellers)
+            def tell_block(_block: int, table: pa.Table) -> Mapping[str, Any]:
+                whole = Told()
+                for column in self.columns:
+                    for told in tellers(items_of(table, column, ())[1]):
+                        whole.merge(vars(told))
+                return whole.to_dict()
+
+            return tell_block
 
         if done:
             here = Here(task, partial(tell_batch, self, False))
@@ -209,30 +240,12 @@ def tell_batch(measure: TextRisk, look: bool, task: Task, items: Sequence[Item])
     """Return what some texts tell, and what is found in them where that is asked for."""
     told = Told()
     for item in items:
-        found = look_at(task, item) if look else Found(())
+        found = look_at(task, item) if look else Findings(())
         told.add(item.text, everything(found), measure)
     return told
 
 
-def tell_block(
-    table: pa.Table, columns: Iterable[str], tellers: Scrubber[Told]
-) -> Mapping[str, Any]:
-    """Return what the texts of a block of records tell."""
-    whole = Told()
-    for column in columns:
-        for told in tellers(items_of(table, column, ())[1]):
-            whole.merge(vars(told))
-    return whole.to_dict()
-
-
-def findings_left(document: Document, found: Iterator[Findings]) -> Findings:
-    """Return what was left in a text: what was found and not replaced; of a text not looked at, the next of ``found``."""
-    if document.done is not None:
-        return Findings((), document.done.uncertain, document.done.warnings)
-    return everything(next(found) if document.found is None else document.found)
-
-
-def everything(found: Findings | Found) -> Findings:
+def everything(found: Findings) -> Findings:
     """Return findings of a text in which nothing was replaced: all of them are left."""
     return Findings((), (*found.spans, *found.uncertain), found.warnings)
 
@@ -272,3 +285,37 @@ class TextRiskResult(Result):
             ("a narrative that may identify", self.numbers["narratives that may identify"] / n),
         ]
         return bars(shares, title=self.title, y="share of texts")
+
+
+def attributes_of(text: str, language: str = "en") -> dict[str, frozenset[str]]:
+    """Return what a text tells, by attribute; what it does not tell is left out."""
+    told: dict[str, set[str]] = {}
+    for attribute, value in told_by(text, load_lexicon(language)):
+        told.setdefault(attribute, set()).add(value)
+    return {attribute: frozenset(values) for attribute, values in told.items()}
+
+
+def told_by(text: str, lexicon: Lexicon) -> Iterator[tuple[str, str]]:
+    """Yield each attribute that a text tells, with its value."""
+    for match in AGE.finditer(text):
+        yield "age", next(g for g in match.groups() if g)
+    for match in MONTH.finditer(text):
+        name, year, number, other = match.groups()
+        yield "month", f"{name.lower()} {year}" if name else f"{number} {other}"
+    for match in STATE.finditer(text):
+        yield "place", f"{match[1]} {match[2]}"
+    sexes = {"m": 0, "f": 0}
+    for token in words_of(text):
+        if not token[0].isalpha():
+            continue
+        low = token.lower()
+        if low in SEXES:
+            sexes[SEXES[low]] += 1
+        elif low in CUES.roles:
+            yield "role", low
+        elif token[0].isupper():
+            word = lexicon(token)
+            if word.marks & marks.PLACE and not word.marks & marks.COMMON:
+                yield "place", low
+    if sexes["m"] != sexes["f"]:
+        yield "sex", max(sexes, key=lambda s: sexes[s])

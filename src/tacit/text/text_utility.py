@@ -27,8 +27,8 @@ from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.text.evaluate import EvaluationResult, wilson
 from tacit.text.reading import marks
-from tacit.text.reading.lexicon import Lexicon, load_lexicon
-from tacit.text.reading.tokens import tokenise, words_of
+from tacit.text.reading.page import Lexicon, load_lexicon
+from tacit.text.reading.words import tokenise, words_of
 from tacit.text.scrub import SCRUBBED, text_faults
 from tacit.text.text_risk import score_marked
 

@@ -15,7 +15,7 @@ from tacit.data.corpus import Span
 from tacit.text.board import PLACE
 from tacit.text.dates import read_day_month, read_month_day, read_numeric
 from tacit.text.detect.bodies.named_body import NO_NAMES
-from tacit.text.detect.numbers.forms import find_emails, find_urls
+from tacit.text.detect.numbers.forms import PAGER, find_emails, find_urls
 from tacit.text.detect.numbers.record_number import LABEL, is_shared
 from tacit.text.detect.times.date import (
     NO_DATES,
@@ -94,7 +94,10 @@ def tidy_spans(page: Page, spans: Iterable[Span]) -> list[Span]:
         elif left:
             begun = ordered[k - 1].end if k else 0
             following = ordered[k + 1].start if k < last else len(page.text)
-            tidied.extend(within(p, begun, following) for p in left)
+            # Its parts are cut to the room between its neighbours.
+            for p in left:
+                start, end = max(p.start, begun), min(p.end, following)
+                tidied.append(replace(p, start=start, end=end))
         elif any(
             0 <= n <= last and parts[n] != [] and belongs(page, span, ordered[n])
             for n in (k - 1, k + 1)
@@ -116,13 +119,6 @@ def needs_no_tidying(page: Page, span: Span) -> bool:
     return False
 
 
-def within(part: Span, start: int, end: int) -> Span:
-    """Return a part cut to the room between its neighbours."""
-    if start <= part.start and part.end <= end:
-        return part
-    return replace(part, start=max(part.start, start), end=min(part.end, end))
-
-
 def belongs(page: Page, span: Span, other: Span) -> bool:
     """Return True when a span of words touches another that stays: University Hospital of, St."""
     left, right = (span, other) if span.start < other.start else (other, span)
@@ -134,23 +130,14 @@ def belongs(page: Page, span: Span, other: Span) -> bool:
 
 
 def tidy_span(page: Page, span: Span) -> list[Span]:
-    """Return what is left of one span."""
-    rule = RULES[span.kind]
-    if span.kind in NUMBERS and "\n" in page.text[span.start : span.end]:
-        return tidy_broken(page, span, rule) or list(rule(page, span))
-    return list(rule(page, span))
-
-
-def tidy_broken(page: Page, span: Span, rule: Rule) -> list[Span]:
-    """Return what is left of a date or number that the end of a line breaks, read as if it did not."""
-    flat = Page(BREAKS.sub(" ", page.text[span.start : span.end]), page.lexicon)
-    found = rule(flat, replace(span, start=0, end=len(flat.text)))
-    return [replace(s, start=s.start + span.start, end=s.end + span.start) for s in found]
-
-
-def tokens_of(page: Page, span: Span) -> range:
-    """Return the tokens of a span."""
-    return range(bisect_left(page.starts, span.start), bisect_left(page.starts, span.end))
+    """Return what is left of one span; a date or number that the end of a line breaks is read as if it did not."""
+    rule, part, by = RULES[span.kind], page.text[span.start : span.end], span.start
+    found: list[Span] = []
+    if span.kind in NUMBERS and "\n" in part:
+        flat = Page(BREAKS.sub(" ", part), page.lexicon)
+        read = rule(flat, replace(span, start=0, end=len(flat.text)))
+        found = [replace(s, start=s.start + by, end=s.end + by) for s in read]
+    return found or list(rule(page, span))
 
 
 def columns_of(page: Page, span: Span, gaps: re.Pattern[str] = COLUMN) -> Iterator[Span]:
@@ -171,7 +158,7 @@ def columns_of(page: Page, span: Span, gaps: re.Pattern[str] = COLUMN) -> Iterat
 def tidy_date(page: Page, span: Span) -> Iterator[Span]:
     """Yield the dates within a span; what holds none is a score, a value or a weekday alone."""
     at = span.start
-    for i in tokens_of(page, span):
+    for i in page.tokens_in(span.start, span.end):
         if page.starts[i] < at:
             continue
         marks = page.marks(i)
@@ -209,17 +196,13 @@ def is_plain_date(page: Page, span: Span) -> bool:
 
 def salvage(page: Page, span: Span, start: int, end: int) -> Iterator[Span]:
     """Yield the words of a part that is given back and that may be names: the voter saw something in them."""
-    for k in range(bisect_left(page.starts, start), bisect_left(page.starts, end)):
+    for k in page.tokens_in(start, end):
         info = page.infos[k]
         if info.shape == "d" and len(info.low) >= LONG:
             yield replace(span, start=page.starts[k], end=page.ends[k], kind="id")
-        elif info.shape in "CM" and (is_titled(page, k) or is_strange(page, k, end)):
+        titled = page.marks(k - 2 if page.low(k - 1) == "." else k - 1) & m.TITLE
+        if info.shape in "CM" and (titled or is_strange(page, k, end)):
             yield replace(span, start=page.starts[k], end=page.ends[k], kind="name")
-
-
-def is_titled(page: Page, k: int) -> bool:
-    """Return True after a title."""
-    return bool(page.marks(k - 2 if page.low(k - 1) == "." else k - 1) & m.TITLE)
 
 
 def is_strange(page: Page, k: int, end: int) -> bool:
@@ -236,17 +219,17 @@ def with_weekday(page: Page, span: Span, start: int, end: int) -> tuple[int, int
     """Return the ends of a date with a weekday that the voter saw near it: Friday night 12 May, 12 May (Fri)."""
     i, j = bisect_left(page.starts, start), bisect_left(page.starts, end)
     for k in range(i - 1, i - 4, -1):
-        if k >= 0 and page.starts[k] >= span.start and page.marks(k) & m.WEEKDAY:
+        if page.marks(k) & m.WEEKDAY and page.starts[k] >= span.start:
             start = page.starts[k]
     for k in range(j, j + 3):
-        if k < page.size and page.ends[k] <= span.end and page.marks(k) & m.WEEKDAY:
+        if page.marks(k) & m.WEEKDAY and page.ends[k] <= span.end:
             end = page.ends[k]
     return start, end
 
 
 def before_date(page: Page, span: Span, start: int) -> Iterator[Span]:
     """Yield the number or date whose end the voter put before a date: SD-118 Feb 8; LMP 5/12, EDD 12 Sept."""
-    i = tokens_of(page, span)[0]
+    i = page.tokens_in(span.start, span.end)[0]
     if page.text[span.start - 1 : span.start] not in ("-", "/") or not page.words[i].isdecimal():
         return
     if len(page.words[i]) < 3:
@@ -259,7 +242,7 @@ def could_be_date(page: Page, span: Span) -> bool:
     """Return True for a span that no reader of dates knows and that may be one all the same."""
     if COLUMN.search(page.text, span.start, span.end) or NO_DATES.match(page.text, span.end):
         return False
-    inside = tokens_of(page, span)
+    inside = page.tokens_in(span.start, span.end)
     i = inside[0] if inside else 0
     numbers = [k for k in inside if page.infos[k].shape == "d"]
     if any(page.marks(k) & m.MONTH for k in inside):
@@ -280,21 +263,18 @@ def could_be_date(page: Page, span: Span) -> bool:
         return False
     if whole == {"-"} and is_range(page, i):
         return False
-    return not (after_score(page, i) or is_level(page, i) or is_share(page, i, numbers))
+    # What hangs on a letter: C5/6, x3/4.
+    level = i > 0 and page.joined(i - 1) and page.infos[i - 1].shape != "p"
+    return not (level or after_score(page, i) or is_share(page, i, numbers))
 
 
 def is_month_alone(page: Page, inside: range) -> bool:
     """Return True for a month without a day: June 2021."""
-    return not any(
-        (
-            page.infos[k].shape == "d"
-            and len(page.words[k]) < 4
-            and page.low(k - 1) not in ("'", "’")
-        )
-        or page.low(k) in SPOKEN.ordinals
-        or page.marks(k) & (m.NUMBER_WORD | m.WEEKDAY)
-        for k in inside
-    )
+    for k in inside:
+        day = page.infos[k].shape == "d" and len(page.words[k]) < 4
+        if (day and page.low(k - 1) not in ("'", "’")) or page.low(k) in SPOKEN.ordinals:
+            return False
+    return not page.marked(inside.start, inside.stop, m.NUMBER_WORD | m.WEEKDAY)
 
 
 def is_share(page: Page, i: int, numbers: list[int]) -> bool:
@@ -326,15 +306,10 @@ def ranks_a_noun(page: Page, j: int) -> bool:
     return not after.marks & (m.STOP | m.PREPOSITION | m.ACTS | m.MEETS | m.CLAUSE)
 
 
-def is_level(page: Page, i: int) -> bool:
-    """Return True for what hangs on a letter: C5/6, x3/4."""
-    return i > 0 and page.joined(i - 1) and page.infos[i - 1].shape != "p"
-
-
 def tidy_phone(page: Page, span: Span) -> Iterator[Span]:
     """Yield the numbers of a span without the words before them; few digits need a word of telephones."""
     for part in columns_of(page, span):
-        inside = tokens_of(page, part)
+        inside = page.tokens_in(part.start, part.end)
         k = next((k for k in inside if page.infos[k].shape == "d"), None)
         if k is None:
             if sum(bool(page.marks(k) & m.NUMBER_WORD) for k in inside) > 2:
@@ -346,49 +321,39 @@ def tidy_phone(page: Page, span: Span) -> Iterator[Span]:
         while start > part.start and page.text[start - 1] in "(+x":
             start -= 1
         digits = sum(c.isdecimal() for c in page.text[start : part.end])
-        if digits >= 7 or has_phone_word(page, k):
+        # Few digits need a word of telephones shortly before them.
+        led = (n for n in range(max(0, k - 8), k) if page.marks(n) & (m.PHONE | PAGER))
+        cued = any(page.low(n) != "x" or (n == k - 1 and page.joined(n)) for n in led)
+        if digits >= 7 or cued:
             yield replace(part, start=start)
-
-
-def has_phone_word(page: Page, k: int) -> bool:
-    """Return True when a word of telephones stands shortly before token k."""
-    wanted = m.PHONE | m.mark("pager")
-    for n in range(max(0, k - 8), k):
-        if page.marks(n) & wanted and (page.low(n) != "x" or (n == k - 1 and page.joined(n))):
-            return True
-    return False
 
 
 def tidy_id(page: Page, span: Span) -> Iterator[Span]:
     """Yield the numbers of a span without labels before and words after them."""
     for part in columns_of(page, span, WIDE):
-        inside = tokens_of(page, part)
+        inside = page.tokens_in(part.start, part.end)
         i, j = inside.start, inside.stop
         while i < j and is_label(page, i):
             i += 1
-        while j - i > 1 and is_remark(page, j - 1):
+        # A word in capitals after a number is no part of it: M2208840 COLL.
+        while j - i > 1 and page.infos[j - 1].shape == "U" and len(page.low(j - 1)) > 3:
+            if page.joined(j - 2):
+                break
             j -= 1
         while (
             i < j and page.infos[j - 1].shape == "l" and not page.lower and not page.joined(j - 2)
         ):
             j -= 1
-        if not any(page.infos[k].shape == "d" for k in range(i, j)):
+        # Letters and one or two digits without a label before them: TP53.
+        gene = j - i == 2 and page.joined(i) and page.infos[i].shape == "U"
+        gene = gene and len(page.words[i + 1]) < 3 and not page.marked(i - 2, i, m.NUMBER | LABEL)
+        value = gene or (j - i == 1 and is_time(page, i)) or is_entry(page, i, j)
+        if not page.marked(i, j, m.DIGIT):
             yield from salvage(page, part, part.start, part.end)
-            continue
-        if is_shared(page, i):
-            continue
-        if j - i == 1 and len(page.words[i]) < 3:
+        elif j - i == 1 and len(page.words[i]) < 3 and not is_shared(page, i):
             yield from part_of_date(page, part, i)
-            continue
-        if (j - i == 1 and is_time(page, i)) or is_entry(page, i, j) or is_gene(page, i, j):
-            continue
-        yield replace(part, start=page.starts[i], end=page.ends[j - 1])
-
-
-def is_remark(page: Page, k: int) -> bool:
-    """Return True for a word in capitals after a number that is no part of it: M2208840 COLL."""
-    info = page.infos[k]
-    return info.shape == "U" and len(info.low) > 3 and not page.joined(k - 1)
+        elif not value and not is_shared(page, i):
+            yield replace(part, start=page.starts[i], end=page.ends[j - 1])
 
 
 def is_entry(page: Page, i: int, j: int) -> bool:
@@ -406,13 +371,6 @@ def is_entry(page: Page, i: int, j: int) -> bool:
         return False
     near = (k for k in range(i - 4, j + 4) if k != i + 1)
     return info.shape != "U" or any(is_clock(page, k) for k in near)
-
-
-def is_gene(page: Page, i: int, j: int) -> bool:
-    """Return True for letters and one or two digits without a label before them: TP53."""
-    if j - i != 2 or not page.joined(i) or page.infos[i].shape != "U":
-        return False
-    return len(page.words[i + 1]) < 3 and not page.marked(i - 2, i, m.NUMBER | LABEL)
 
 
 def part_of_date(page: Page, part: Span, i: int) -> Iterator[Span]:
@@ -457,13 +415,18 @@ def is_time(page: Page, i: int) -> bool:
 
 def tidy_email(page: Page, span: Span) -> Iterator[Span]:
     """Yield the address of a span that holds an at sign."""
-    found = [c for k in tokens_of(page, span) if page.low(k) == "@" for c in find_emails(page, k)]
+    found = [
+        c
+        for k in page.tokens_in(span.start, span.end)
+        if page.low(k) == "@"
+        for c in find_emails(page, k)
+    ]
     if not found:
         yield span
         return
     for c in found:
         yield replace(span, start=c.start, end=c.end)
-    for k in tokens_of(page, span):
+    for k in page.tokens_in(span.start, span.end):
         if page.low(k) == "www" and all(page.starts[k] >= c.end for c in found):
             for c in find_urls(page, k):
                 yield replace(span, start=c.start, end=c.end, kind="url")
@@ -472,7 +435,7 @@ def tidy_email(page: Page, span: Span) -> Iterator[Span]:
 
 def tidy_thing(page: Page, span: Span) -> Iterator[Span]:
     """Yield the column of a span that is a name of a thing; a general word such as memory clinic is none."""
-    inside = tokens_of(page, span)
+    inside = page.tokens_in(span.start, span.end)
     i, j = inside.start, inside.stop
     for k in range(i + 1, j):
         if page.starts[k] - page.ends[k - 1] >= 2 and page.lines[k] == page.lines[k - 1]:
@@ -495,7 +458,7 @@ def tells(page: Page, k: int) -> bool:
 
 def tidy_address(page: Page, span: Span) -> Iterator[Span]:
     """Yield an address unless it is made of ordinary small words, or is one word that no place has."""
-    inside = tokens_of(page, span)
+    inside = page.tokens_in(span.start, span.end)
     i, j = inside.start, inside.stop
     while j - i > 1 and (page.low(j - 1) in CUES.rings or page.low(j - 1) == ","):
         j -= 1
@@ -505,10 +468,8 @@ def tidy_address(page: Page, span: Span) -> Iterator[Span]:
             j -= 1
     if page.low(i + 1) == "," and (page.infos[i].medical or page.low(i) in NO_NAMES) and j - i > 2:
         i += 2
-    infos = [page.infos[k] for k in range(i, j) if page.infos[k].shape != "p"]
-    if not any(w.shape == "d" for w in infos) and not could_be_place(page, i, j):
-        return
-    yield replace(span, start=page.starts[i], end=page.ends[j - 1])
+    if page.marked(i, j, m.DIGIT) or could_be_place(page, i, j):
+        yield replace(span, start=page.starts[i], end=page.ends[j - 1])
 
 
 def could_be_place(page: Page, i: int, j: int) -> bool:

@@ -9,6 +9,7 @@ import math
 import multiprocessing
 import os
 import pickle
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -25,9 +26,9 @@ from tacit.data.in_blocks import Change, ticker
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.events import result_of
-from tacit.text import baselines, engine
-from tacit.text.engine import Found, Settings
-from tacit.text.guard import guard_text, move_marks
+from tacit.text import engine
+from tacit.text.engine import Settings
+from tacit.text.guard import guard_text, known_places, move_marks
 from tacit.text.replace import pieces_of
 
 #: Characters of text that pay for starting further processes.
@@ -65,7 +66,7 @@ class Item:
     record: Mapping[str, Any]
     key: bytes = b""
     #: What was found in it, where its parts were looked at already.
-    found: Found | None = None
+    found: Findings | None = None
 
 
 @dataclass(frozen=True)
@@ -79,40 +80,33 @@ class Outcome:
     marks: tuple[Span, ...] = ()
 
 
-def look_at(task: Task, item: Item) -> Found:
+def look_at(task: Task, item: Item) -> Findings:
     """Find what identifies people in one text, by the engine or by a baseline."""
     if item.found is not None:
         return item.found
     if task.search == "straight":
-        return Found(baselines.straight_search(item.text, item.record))
+        return Findings(straight_search(item.text, item.record))
     if task.search == "cues":
-        return Found(baselines.search_with_cues(item.text, item.record))
+        return Findings(search_with_cues(item.text, item.record))
     return engine.find_spans(item.text, task.settings, item.record or None)
 
 
 def scrub_text(task: Task, item: Item) -> Outcome:
     """Find and replace in one text, then look once more."""
     found = look_at(task, item)
-    findings = Findings(found.spans, found.uncertain, found.warnings)
     if task.settings.mode == "list":
-        return Outcome(item.text, findings)
-    pieces = pieces_of(item.text, found.spans, task.settings, item.key)
+        return Outcome(item.text, found)
+    pieces = list(pieces_of(item.text, found.spans, task.settings, item.key))
+    new, at = "".join(piece for piece, _ in pieces), 0
     marks: list[Span] = []
-    new = "".join(told_pieces(pieces, marks) if task.marks else (piece for piece, _ in pieces))
-    if task.search != "full":
-        return Outcome(new, findings, marks=tuple(marks))
-    new, removed = guard_text(new, item.text, item.record, task.forms, task.settings.rejected)
-    return Outcome(new, findings, len(removed), move_marks(marks, removed) if task.marks else ())
-
-
-def told_pieces(pieces: Iterable[tuple[str, str]], marks: list[Span]) -> Iterator[str]:
-    """Yield the pieces of a text; where those with a kind stand in it goes to ``marks``."""
-    at = 0
-    for piece, kind in pieces:
+    for piece, kind in pieces if task.marks else ():
         if kind and piece:
             marks.append(Span(at, at + len(piece), kind))
         at += len(piece)
-        yield piece
+    if task.search != "full":
+        return Outcome(new, found, marks=tuple(marks))
+    new, removed = guard_text(new, item.text, item.record, task.forms, task.settings.rejected)
+    return Outcome(new, found, len(removed), move_marks(marks, removed) if task.marks else ())
 
 
 def scrub_batch(task: Task, items: Sequence[Item]) -> list[Outcome]:
@@ -122,11 +116,10 @@ def scrub_batch(task: Task, items: Sequence[Item]) -> list[Outcome]:
 
 def look_batch(task: Task, items: Sequence[Item]) -> list[Findings]:
     """Find what identifies people in several texts; nothing is replaced."""
-    found = (look_at(task, item) for item in items)
-    return [Findings(f.spans, f.uncertain, f.warnings) for f in found]
+    return [look_at(task, item) for item in items]
 
 
-def look_at_part(task: Task, text: str, record: Mapping[str, Any]) -> Found:
+def look_at_part(task: Task, text: str, record: Mapping[str, Any]) -> Findings:
     """Find what identifies people in a part of a long text."""
     return engine.find_in_part(text, task.settings, record or None)
 
@@ -136,7 +129,7 @@ def person_key(secret: bytes, person: str) -> bytes:
     return hmac.new(secret, person.encode(), hashlib.sha256).digest()
 
 
-def scrub_counted(task: Task, items: Sequence[Item]) -> tuple[list[str], dict[str, Any]]:
+def scrub_counted(task: Task, items: Sequence[Item]) -> Counted:
     """Return the new texts, and what was found in the old ones in numbers alone: little to send between processes."""
     outcomes = scrub_batch(task, items)
     return [outcome.text for outcome in outcomes], tally(outcomes)
@@ -191,7 +184,19 @@ def scrubbers(
 
     def shared(items: Iterable[Item]) -> Iterator[R]:
         waiting: deque[Sequence[Item]] = deque()
-        made = results(calls_for(task, work, items, waiting))
+
+        def calls() -> Iterator[tuple[Any, ...]]:
+            """Yield one call for several texts, or for each part of a long one; the texts themselves wait."""
+            for group in batches(items):
+                waiting.append(group)
+                if not is_shared_out(task, group):
+                    yield work, task, group
+                    continue
+                (item,) = group
+                for part in engine.parts_of(item.text):
+                    yield look_at_part, task, item.text[part.start : part.end], item.record
+
+        made = results(calls())
         for first in made:
             group = waiting.popleft()
             if not is_shared_out(task, group):
@@ -207,26 +212,6 @@ def scrubbers(
         yield shared
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def calls_for(
-    task: Task,
-    work: Callable[[Task, Sequence[Item]], R],
-    items: Iterable[Item],
-    waiting: deque[Sequence[Item]],
-) -> Iterator[tuple[Any, ...]]:
-    """Yield what the processes are asked to do: one call for several texts, or for each part of a long one.
-
-    The texts themselves go to ``waiting``.
-    """
-    for group in batches(items):
-        waiting.append(group)
-        if not is_shared_out(task, group):
-            yield work, task, group
-            continue
-        (item,) = group
-        for part in engine.parts_of(item.text):
-            yield look_at_part, task, item.text[part.start : part.end], item.record
 
 
 def is_shared_out(task: Task, group: Sequence[Item]) -> bool:
@@ -279,32 +264,27 @@ def travels(task: Task) -> bool:
     return True
 
 
-def tally(outcomes: Iterable[Outcome]) -> dict[str, Any]:
+def tally(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Return what was found in some texts, in numbers that JSON can hold."""
-    kinds: Counter[str] = Counter()
+    found = [outcome.found for outcome in outcomes]
+    spans = [s for f in found for s in f.spans]
     certainty: Counter[str] = Counter()
-    left: Counter[str] = Counter()
-    warned = caught = texts = changed = 0
+    for span in spans:
+        low = max((b for b in BINS if span.certainty >= b), default=0.0)
+        high = min((b for b in BINS if b > span.certainty), default=1.0)
+        certainty[f"{low:g} to {high:g}"] += 1
     expected = risk = 0.0
-    for outcome in outcomes:
-        texts += 1
-        certainties = [s.certainty for s in outcome.found.uncertain]
-        expected += sum(certainties)
-        risk += at_risk(certainties)
-        kinds.update(s.kind for s in outcome.found.spans)
-        certainty.update(bin_of(s) for s in outcome.found.spans)
-        left.update(s.kind for s in outcome.found.uncertain)
-        warned += bool(outcome.found.warnings)
-        caught += outcome.caught
-        changed += bool(outcome.found.spans)
+    for f in found:
+        left = [s.certainty for s in f.uncertain]
+        expected, risk = expected + sum(left), risk + at_risk(left)
     return {
-        "texts": texts,
-        "texts_with_findings": changed,
-        "found": dict(kinds),
+        "texts": len(found),
+        "texts_with_findings": sum(bool(f.spans) for f in found),
+        "found": dict(Counter(s.kind for s in spans)),
         "certainty": dict(certainty),
-        "uncertain": dict(left),
-        "narratives": warned,
-        "caught": caught,
+        "uncertain": dict(Counter(s.kind for f in found for s in f.uncertain)),
+        "narratives": sum(bool(f.warnings) for f in found),
+        "caught": sum(outcome.caught for outcome in outcomes),
         "expected_left": expected,
         "at_risk": risk,
     }
@@ -313,13 +293,6 @@ def tally(outcomes: Iterable[Outcome]) -> dict[str, Any]:
 def at_risk(certainties: Iterable[float]) -> float:
     """Return the chance that at least one of some spans identifies somebody: the noisy-or of their certainties."""
     return 1.0 - math.prod(1.0 - min(c, 1.0) for c in certainties)
-
-
-def bin_of(span: Span) -> str:
-    """Return the bin of a certainty in words."""
-    low = max((b for b in BINS if span.certainty >= b), default=0.0)
-    high = min((b for b in BINS if b > span.certainty), default=1.0)
-    return f"{low:g} to {high:g}"
 
 
 def add_tallies(tallies: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -351,9 +324,21 @@ def scrub_block(
     parts = [table.slice(start, SLICE) for start in range(0, max(len(table), 1), SLICE)]
     new: dict[str, pa.Array] = {}
     tallies: list[Mapping[str, Any]] = []
+
+    def keyed_items(table: pa.Table, column: str) -> Iterator[Item]:
+        rows = table.column(ROW).to_pylist()
+        people = [None] * len(rows) if person is None else table.column(person).to_pylist()
+        for i, item in zip(*items_of(table, column, known), strict=True):
+            whose = f"row {rows[i]}" if people[i] is None else f"person {people[i]}"
+            yield replace(item, key=person_key(secret, whose))
+
+    def new_texts(made: Iterable[Counted]) -> Iterator[str]:
+        for texts, told in made:
+            tallies.append(told)
+            yield from texts
+
     for column in columns:
-        items = (i for part in parts for i in keyed_items(part, column, known, person, secret))
-        made = told_texts(scrub(items), tallies)
+        made = new_texts(scrub(i for part in parts for i in keyed_items(part, column)))
         if keep:
             deque(made, maxlen=0)
             continue
@@ -364,24 +349,6 @@ def scrub_block(
             arrays.append(pa.array([next(made) if text else text for text in texts], kind))
         new[column] = pa.concat_arrays(arrays)
     return Change(new, tally=add_tallies(tallies))
-
-
-def keyed_items(
-    table: pa.Table, column: str, known: Iterable[str], person: str | None, secret: bytes
-) -> Iterator[Item]:
-    """Yield the texts of a column with what is known of their records, and the keys of their people."""
-    rows = table.column(ROW).to_pylist()
-    people = [None] * len(rows) if person is None else table.column(person).to_pylist()
-    for i, item in zip(*items_of(table, column, known), strict=True):
-        whose = f"row {rows[i]}" if people[i] is None else f"person {people[i]}"
-        yield replace(item, key=person_key(secret, whose))
-
-
-def told_texts(made: Iterable[Counted], tallies: list[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the new texts; what was found in the old ones goes to ``tallies``."""
-    for texts, told in made:
-        tallies.append(told)
-        yield from texts
 
 
 def items_of(table: pa.Table, column: str, known: Iterable[str]) -> tuple[list[int], list[Item]]:
@@ -408,11 +375,57 @@ def record_scrubbers(
         # Blocks are shared out already, and the function travels to them.
         yield Here(task, work)
         return
-    with scrubbers(task, text_size(data, columns), work, ticker(ctx)) as scrub:
+    sums = [nw.col(c).str.len_chars().sum().alias(f"n{i}") for i, c in enumerate(columns)]
+    characters = sum(n or 0 for n in data.frame.select(*sums).collect("pyarrow").row(0))
+    with scrubbers(task, characters, work, ticker(ctx)) as scrub:
         yield scrub
 
 
-def text_size(data: Microdata, columns: Iterable[str]) -> int:
-    """Return how many characters some columns hold."""
-    sums = [nw.col(c).str.len_chars().sum().alias(f"n{i}") for i, c in enumerate(columns)]
-    return sum(n or 0 for n in data.frame.select(*sums).collect("pyarrow").row(0))
+# -- two baselines, for comparison: a search for the known record, and where letters name people ---
+
+
+#: Name tokens: a word with a capital letter, or an initial.
+NAME = r"[A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*){0,3}"
+#: Where letters name people; the place of the name is the group.
+CUES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("name", re.compile(rf"^(?:RE|Re|Patient|Name|To|From|cc)\s?: ?({NAME})", re.MULTILINE)),
+    ("name", re.compile(rf"\bRE: ?({NAME})")),
+    ("name", re.compile(rf"^Dear (?:(?:Dr|Mr|Mrs|Ms|Miss|Prof)\.? )?({NAME})", re.MULTILINE)),
+    ("name", re.compile(rf"^({NAME}), ?(?:M\.D\.|MD|R\.N\.|RN|Ph\.D\.)", re.MULTILINE)),
+    (
+        "date",
+        re.compile(
+            r"^(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, )?([A-Z][a-z]+ \d{1,2}, \d{4})$",
+            re.MULTILINE,
+        ),
+    ),
+    ("date", re.compile(r"\bDOB:? ?([\d/.-]{6,10})")),
+    ("id", re.compile(r"(?:CH#|MRN:?|No\.) ?([\d-]{4,20})")),
+    ("address", re.compile(r"^([A-Z][A-Za-z ]{2,40}, [A-Z]{2} \d{5}(?:-\d{4})?)$", re.MULTILINE)),
+)
+
+
+def straight_search(text: str, record: Mapping[str, Any]) -> tuple[Span, ...]:
+    """Return where fields of the known record stand in the text."""
+    return without_overlap(
+        Span(a, b, "other", 1.0, "known record") for a, b in known_places(text, record)
+    )
+
+
+def search_with_cues(text: str, record: Mapping[str, Any]) -> tuple[Span, ...]:
+    """Return the same, and what stands after headings and salutations and before signatures."""
+    cued = ((kind, found.span(1)) for kind, pattern in CUES for found in pattern.finditer(text))
+    spans = (Span(a, b, kind, 1.0, "cue") for kind, (a, b) in cued)
+    return without_overlap([*straight_search(text, record), *spans])
+
+
+def without_overlap(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Return spans in order; of those that overlap the longer one."""
+    kept: list[Span] = []
+    for span in sorted(spans, key=lambda s: (s.start, -s.end)):
+        if kept and span.start < kept[-1].end:
+            if span.end - span.start > kept[-1].end - kept[-1].start:
+                kept[-1] = span
+            continue
+        kept.append(span)
+    return tuple(kept)

@@ -85,18 +85,11 @@ def run_detectors(page: Page, candidates: list[Candidate]) -> None:
             continue
         finds = calls.get(marks)
         if finds is None:
-            finds = calls[marks] = finds_for(marks, page.pack.language)
+            known = [d for _, d in sorted(_detectors.items()) if d.on & marks]
+            here = (d.find for d in known if not d.languages or page.pack.language in d.languages)
+            finds = calls[marks] = tuple(here)
         for find in finds:
             extend(find(page, i))
-
-
-def finds_for(marks: int, language: str) -> tuple[Find, ...]:
-    """Return the detectors for a token with these marks."""
-    return tuple(
-        d.find
-        for _, d in sorted(_detectors.items())
-        if d.on & marks and (not d.languages or language in d.languages)
-    )
 
 
 def cut(

@@ -76,24 +76,10 @@ def load_pack(language: str) -> Pack:
 
 def read_pack(language: str, given: dict[str, Any]) -> Pack:
     """Return a pack from what its file holds."""
-    sequences = {name: tuple(given[name].split()) for name in SEQUENCES if name in given}
-    return Pack(
-        **given
-        | sequences
-        | {
-            "language": language,
-            "months": {
-                word: number
-                for number, written in enumerate(given["months"], start=1)
-                for word in written.split()
-            },
-            "medical": " ".join(given["medical"].values()),
-            "eponyms": " ".join(given["eponyms"].values()),
-            "first_names": {
-                word: score
-                for score, names in given.get("first_names", {}).items()
-                for word in names.split()
-            },
-            "postcode": re.compile(given["postcode"]) if "postcode" in given else None,
-        }
-    )
+    made: dict[str, Any] = {name: tuple(given[name].split()) for name in SEQUENCES if name in given}
+    months = [(w, number) for number, ws in enumerate(given["months"], 1) for w in ws.split()]
+    firsts = [(w, score) for score, ws in given.get("first_names", {}).items() for w in ws.split()]
+    made |= {"language": language, "months": dict(months), "first_names": dict(firsts)}
+    made |= {name: " ".join(given[name].values()) for name in ("medical", "eponyms")}
+    made["postcode"] = re.compile(given["postcode"]) if "postcode" in given else None
+    return Pack(**given | made)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.proper import back_proper, forward_proper, is_specific
+from tacit.text.names import back_proper, forward_proper, is_specific
 from tacit.text.reading import marks as m
 from tacit.text.reading.page import Page
 from tacit.text.reading.words import cues
@@ -59,10 +59,9 @@ def find_hospitals(page: Page, i: int) -> Iterator[Candidate]:
     if info.low in HOSPITAL.weak and end == i + 1 and info.low not in HOSPITAL.alone:
         return
     if page.plain_case(i):
-        evidence = 0.88
-        if info.low in HOSPITAL.weak and all(page.infos[k].common >= 11 for k in range(start, i)):
-            # step practice
-            evidence = 0.6
+        # step practice
+        plain = all(page.infos[k].common >= 11 for k in range(start, i))
+        evidence = 0.6 if plain and info.low in HOSPITAL.weak else 0.88
     if info.low in HOSPITAL.weak:
         evidence -= 0.05
     yield cut(page, start, end, "hospital", evidence, "hospital")
@@ -108,7 +107,11 @@ def find_companies(page: Page, i: int) -> Iterator[Candidate]:
     if info.low == "limited" and not page.capital(i):
         return
     if info.low == "co" and page.low(i + 1) in ("-", "/"):
-        yield from cooperative(page, i)
+        # The Co-op, with the words of its name.
+        named = info.shape == "C" and page.joined(i) and page.low(i + 2) in ("op", "operative")
+        start = back_proper(page, i, 3)
+        if named and (start < i or page.low(i - 1) in ("the", "at", "from")):
+            yield cut(page, start, i + 3, "employer", 0.82, "company")
         return
     if info.low in ("co", "inc") and is_abbreviation(page, i):
         return
@@ -126,15 +129,6 @@ def find_companies(page: Page, i: int) -> Iterator[Candidate]:
     yield cut(page, start, i + 1, "employer", evidence, "company")
 
 
-def cooperative(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the Co-op, with the words of its name."""
-    named = page.low(i + 2) in ("op", "operative") and page.joined(i)
-    if page.infos[i].shape != "C" or not named:
-        return
-    if page.low(i - 1) in ("the", "at", "from") or back_proper(page, i, 3) < i:
-        yield cut(page, back_proper(page, i, 3), i + 3, "employer", 0.82, "company")
-
-
 def is_abbreviation(page: Page, i: int) -> bool:
     """Return True for Fick CO 4.4, UTD inc MMR, ticket inc0048817: cardiac output, including, incident."""
     if page.joined(i) and page.infos[i + 1].shape == "d":
@@ -149,20 +143,14 @@ def is_abbreviation(page: Page, i: int) -> bool:
 def find_employers(page: Page, i: int) -> Iterator[Candidate]:
     """Works at, employed by, job with: the capitalised words after it."""
     j = i + 1
-    seen = False
-    while j < min(page.size, i + 9) and page.together(i, j):
-        low = page.low(j)
-        if low in ("at", "for", "by", "with", "from", "bei", ":"):
-            seen = True
-            j += 1
-            if page.low(j) in ("the", "a", "der", "dem"):
-                j += 1
-            break
-        small = page.marks(j) & m.STOP and low not in ("as", "a", "an", "the", "is")
-        if page.infos[j].shape == "p" or small:
+    while page.low(j) not in ("at", "for", "by", "with", "from", "bei", ":"):
+        small = page.marks(j) & m.STOP and page.low(j) not in ("as", "a", "an", "the", "is")
+        if not page.together(i, j) or j > i + 8 or page.infos[j].shape == "p" or small:
             return
         j += 1
-    if not seen or not page.together(i, j):
+    near = page.together(i, j) and j <= i + 8
+    j += 2 if page.low(j + 1) in ("the", "a", "der", "dem") else 1
+    if not near or not page.together(i, j):
         return
     if page.capital(j) and not page.plain_case(j):
         if page.marks(j) & m.TITLE:
@@ -203,8 +191,12 @@ def find_organisations(page: Page, i: int) -> Iterator[Candidate]:
             return
     if page.low(i - 1) == "-" and page.joined(i - 1):
         return
-    if info.low in ORGANISATION.levels and page.together(i, i + 1) and is_noun(page, i + 1):
-        return
+    if info.low in ORGANISATION.levels and page.together(i, i + 1):
+        # It describes the word after it, unless that is a small one.
+        noun = page.infos[i + 1]
+        small = noun.shape == "l" and noun.marks & (m.STOP | m.PREPOSITION | m.ACTS)
+        if noun.shape in "lCUM" and not small:
+            return
     start = back_proper(page, i, 5)
     degree = page.marks(i + 2) & m.SUFFIX and page.infos[min(i + 2, page.size - 1)].shape == "U"
     dotted = page.low(i + 3) == "." and page.low(i + 2) in ("m", "r", "ph")
@@ -249,27 +241,14 @@ def find_boards(page: Page, i: int) -> Iterator[Candidate]:
     other = page.near(i, i + 2)
     if page.low(i + 1) != "of" or other is None or other.shape not in "CMU":
         return
-    info, start = page.infos[i + 2], begin_board(page, i)
+    info = page.infos[i + 2]
     if info.medical or info.marks & (m.MEDICAL | m.STOP) or info.low in ("health", "nursing"):
         return
-    end = forward_proper(page, i + 2, 3)
+    start, end = back_proper(page, i, 3), forward_proper(page, i + 2, 3)
     if page.lines[i] in page.caps_lines:
+        # The state that has it stands before it: STATE OF ORAN BOARD OF PAROLE.
         end = i + 3
-    if end > i + 2:
-        yield cut(page, start, end, "organisation", 0.84, "organisation")
-
-
-def begin_board(page: Page, i: int) -> int:
-    """Return where the words before a board begin, the state that has it among them: State of Oran Board of Parole."""
-    start = back_proper(page, i, 3)
-    if page.lines[i] in page.caps_lines:
         while page.together(start - 1, i) and page.infos[start - 1].shape == "U":
             start -= 1
-    return start
-
-
-def is_noun(page: Page, j: int) -> bool:
-    """Return True for a word that may be what the word before it describes."""
-    info = page.infos[j]
-    small = info.shape == "l" and info.marks & (m.STOP | m.PREPOSITION | m.ACTS)
-    return info.shape in "lCUM" and not small
+    if end > i + 2:
+        yield cut(page, start, end, "organisation", 0.84, "organisation")

@@ -1,12 +1,12 @@
-"""Practices, firms, teams, prisons and regiments by the last word of their names, by what people do there, or by a saint."""
+"""Practices, firms, teams, prisons and regiments: by the last word of their names, by what people do there, by where they stand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tacit.text.detect.bodies.last_word import with_age_group
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.proper import back_proper, forward_proper, is_plain, stops
+from tacit.text.names import back_proper, forward_proper, is_plain, stops
 from tacit.text.reading import marks as m
 from tacit.text.reading.page import REACH, Page
 from tacit.text.reading.words import cues
@@ -70,21 +70,25 @@ def find_named_bodies(page: Page, i: int) -> Iterator[Candidate]:
     tells = told(page, start, i) if start < i else 0
     if not tells:
         return
-    led = page.together(start - 1, i) and (page.low(start - 1) in CUES.to or is_field(page, start))
+    # A field or a word of care shortly before it leads to it.
+    field = page.low(start - 1) in (":", "is", "-", "=", "–")
+    field = field and any(page.low(k) in CUES.fields for k in range(max(0, start - 4), start - 1))
+    led = page.together(start - 1, i) and (page.low(start - 1) in CUES.to or field)
     worded = (page.infos[k].shape in "CMUl" and page.low(k) != "s" for k in range(start, i))
     words_before = sum(worded)
     evidence = weigh_body(page, start, i, tells, led, words_before)
     if evidence < 0.3:
         return
     kind = next(kind for mark, kind in KINDS if info.marks & mark)
-    start, end = with_ordinal(page, start), with_number(page, i + 1)
+    k = start - 1
+    if k > 0 and page.low(k) in ("st", "nd", "rd", "th") and page.joined(k - 1):
+        # The number of a regiment: 2nd Loamshire Fusiliers.
+        start = k - 1
+    end, j = i + 1, page.skip_dot(i + 2)
+    if page.low(end) == "no" and page.infos[end].shape == "C" and page.marks(j) & m.DIGIT:
+        # The number of a branch: Feedlot No. 2.
+        end = j + 1 if len(page.words[j]) < 4 else end
     yield cut(page, start, end, kind, evidence, "named body")
-
-
-def is_field(page: Page, start: int) -> bool:
-    """Return True when a field or a word of care stands shortly before token start."""
-    named = any(page.low(k) in CUES.fields for k in range(max(0, start - 4), start - 1))
-    return named and page.low(start - 1) in (":", "is", "-", "=", "–")
 
 
 def begin_body(page: Page, i: int) -> int:
@@ -115,23 +119,6 @@ def weigh_body(page: Page, start: int, i: int, tells: int, led: bool, words_befo
     return 0.55 if weak else 0.68
 
 
-def with_number(page: Page, end: int) -> int:
-    """Return the end of a name with the number of a branch: Feedlot No. 2."""
-    if page.low(end) == "no" and page.infos[end].shape == "C":
-        j = page.skip_dot(end + 1)
-        if j < page.size and page.infos[j].shape == "d" and len(page.words[j]) < 4:
-            return j + 1
-    return end
-
-
-def with_ordinal(page: Page, start: int) -> int:
-    """Return the start of a name with the number of a regiment: 2nd Loamshire Fusiliers, 4 Squadron."""
-    k = start - 1
-    if k > 0 and page.low(k) in ("st", "nd", "rd", "th") and page.joined(k - 1):
-        return k - 1
-    return start
-
-
 @detector("unit of an army", m.mark("ordinal"), languages=("en",))
 def find_army_units(page: Page, i: int) -> Iterator[Candidate]:
     """Find a battalion or regiment by its number: 3rd Bn 88th Engineers."""
@@ -160,18 +147,16 @@ def find_prefixed_bodies(page: Page, i: int) -> Iterator[Candidate]:
         return
     if is_plain(page, j):
         end = j
-        while end < min(page.size, j + 2) and page.together(j, end) and is_plain_name(page, end):
+        while page.together(j, end) and end < j + 2:
+            # A word that may be a name where capitals tell nothing.
+            word = page.infos[end]
+            if word.shape not in "lU" or word.medical or word.common >= 11 or stops(page, end):
+                break
             end += 1
     else:
         end = forward_proper(page, j, 3)
     if end > j and not page.marks(j) & m.STOP:
         yield cut(page, i, end, "organisation", 0.9, "prefix of a body")
-
-
-def is_plain_name(page: Page, k: int) -> bool:
-    """Return True for a word that may be a name where capitals tell nothing."""
-    info = page.infos[k]
-    return info.shape in "lU" and not info.medical and info.common < 11 and not stops(page, k)
 
 
 @detector("affiliation", JOINS, languages=("en",))
@@ -217,7 +202,15 @@ def find_saints(page: Page, i: int) -> Iterator[Candidate]:
     plain = is_plain(page, i)
     low = page.low(i)
     if low == "our":
-        yield from our_lady(page, i)
+        # Our Lady of Lourdes, Our Lady's, Our Saviour's.
+        if page.low(i + 1) not in ("lady", "saviour", "savior", "redeemer", "lord"):
+            return
+        if page.low(i + 2) == "of" and page.together(i, i + 3):
+            end = i + 4 if plain else forward_proper(page, i + 3, 4)
+            if end > i + 3:
+                yield cut(page, i, end, "organisation", 0.9, "saint")
+        elif page.low(i + 2) in ("'", "’") and page.capital(i + 1):
+            yield cut(page, i, i + 4, "organisation", 0.85, "saint")
     elif page.marks(i) & HOLY:
         j = i + 1
         if page.low(j) in CUES.second and page.together(i, j) and (page.capital(j) or plain):
@@ -230,30 +223,11 @@ def find_saints(page: Page, i: int) -> Iterator[Candidate]:
             return
         if page.low(k) not in ("'", "’") or page.low(k + 1) != "s" or not page.joined(k):
             return
-        after = page.word_at(k + 2)
+        after = page.near(i, k + 2)
         barred = m.STOP | m.PREPOSITION | m.CLUB | m.ACTS | m.HOSPITAL
-        if (
-            after is not None
-            and page.together(i, k + 2)
-            and after.shape == "l"
-            and not after.marks & barred
-        ):
+        if after is not None and after.shape == "l" and not after.marks & barred:
             return
         yield cut(page, i, k + 2, "organisation", 0.65 if plain else 0.85, "saint")
-
-
-def our_lady(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield Our Lady of Lourdes, Our Lady's, Our Saviour's."""
-    if page.low(i + 1) not in ("lady", "saviour", "savior", "redeemer", "lord"):
-        return
-    if page.low(i + 2) == "of" and page.together(i, i + 3):
-        end = forward_proper(page, i + 3, 4)
-        if is_plain(page, i):
-            end = i + 4
-        if end > i + 3:
-            yield cut(page, i, end, "organisation", 0.9, "saint")
-    elif page.low(i + 2) in ("'", "’") and page.capital(i + 1):
-        yield cut(page, i, i + 4, "organisation", 0.85, "saint")
 
 
 @detector("named ward", m.mark("named ward"), languages=("en",))
@@ -271,14 +245,13 @@ def find_named_wards(page: Page, i: int) -> Iterator[Candidate]:
     info = page.near(i, j)
     if info is None or info.shape not in "CM" or page.starts[j] - page.ends[i] > 8:
         return
-    info = page.infos[j]
     if info.low in NO_NAMES or info.medical or info.marks & (m.STOP | m.TITLE | m.HEADER | m.ROLE):
         return
     if j == i + 1 and page.low(j) in ("round", "manager", "clerk", "sister", "staff", "nurse"):
         return
     end = forward_proper(page, j, 2)
     if end > j and end - j < REACH:
-        if end < page.size and page.infos[end].shape == "d" and page.together(i, end):
+        if page.marks(end) & m.DIGIT and page.together(i, end):
             end += 1
         yield cut(page, j, end, "hospital", 0.84 if j > i + 1 else 0.65, "named ward")
 
@@ -302,3 +275,164 @@ def find_body_fields(page: Page, i: int) -> Iterator[Candidate]:
         evidence = 0.85 if end - j > 1 else 0.8 if tells == 2 else 0.5
         kind = "hospital" if page.low(i) in CUES.houses else "organisation"
         yield cut(page, j, end, kind, evidence, "field of a body")
+
+
+HEADED = cues("letterhead")
+
+
+#: Last words that name a body only where it stands by itself.
+PLAN, INSURER = m.mark("plan"), m.mark("insurer")
+HOUSE = m.HOSPITAL | CARE | m.mark("clinic head")
+HEADS = HOUSE | m.COMPANY | FIRM | m.CLUB | BODY | PLAN
+#: What a line above the name of a practice holds.
+SIGNED = m.SUFFIX | m.TITLE
+#: Lines from the top of a text that may be the head of a letter.
+TOP = 8
+#: Words of a line at most.
+MOST = 9
+#: What ends a segment of a line of its own.
+CUTS = frozenset((",", "–", "—", "|", "·", "•", "(", "-", ";"))
+PARTS = frozenset(("–", "—", "|", "·", "•", "-"))
+
+
+#: Words of headings that are no bodies: Discharge Clinic.
+TITLES = m.STOP | m.TITLE | m.GREETING | m.CLOSING | m.MONTH | m.WEEKDAY | m.BORN | m.PHONE
+
+
+@detector("letterhead", HEADS, languages=("en",))
+def find_letterheads(page: Page, i: int) -> Iterable[Candidate]:
+    """Find a line in capitalised words whose last word ends the names of bodies: Pelican Bay Medical."""
+    if page.infos[i].shape not in "CMU" or not closes(page, i + 1):
+        return ()
+    start, top = segment_start(page, i), page.lines[i] <= TOP
+    if start == i or segment_end(page, start) != i + 1 or not (top or after_signature(page, start)):
+        return ()
+    evidence = weigh_line(page, start, i + 1)
+    return (cut(page, start, i + 1, kind_of(page, i), evidence, "letterhead"),) if evidence else ()
+
+
+def segment_start(page: Page, i: int) -> int:
+    """Return where the segment of a line that holds token i begins, or i when it is too long."""
+    line = page.lines[i]
+    for k in range(i, max(-1, i - MOST), -1):
+        if k == 0 or page.lines[k - 1] != line:
+            return k
+        if page.infos[k - 1].low in PARTS and page.starts[k] > page.ends[k - 1]:
+            return k
+    return i
+
+
+def after_signature(page: Page, i: int) -> bool:
+    """Return True below a line that ends with the letters of a degree, or that holds a title."""
+    above = (k for k in range(max(0, i - 7), i) if page.lines[k] == page.lines[i] - 1)
+    signed = (page.infos[k].shape in "CUM" and page.marks(k) & SIGNED for k in above)
+    return page.opens_line(i) and any(signed)
+
+
+def segment_end(page: Page, start: int) -> int:
+    """Return where the capitalised words from token start on end."""
+    end = start
+    while end < page.size and end - start < MOST and page.lines[end] == page.lines[start]:
+        info = page.infos[end]
+        if end > start and page.starts[end] - page.ends[end - 1] > 1:
+            break
+        capital = info.shape in "CMU" or (info.shape == "I" and end > start)
+        inner = end > start and (
+            info.low in PROPER.small
+            or (info.low in "'’&.-" and (page.joined(end - 1) or info.low == "&"))
+            or (info.low == "s" and page.low(end - 1) in "'’")
+        )
+        if not capital and not inner:
+            break
+        end += 1
+    while end > start and (page.infos[end - 1].shape == "p" or page.low(end - 1) in PROPER.small):
+        end -= 1
+    return end
+
+
+def closes(page: Page, end: int) -> bool:
+    """Return True when a line ends at token end, or goes on in another segment."""
+    if end >= page.size or page.lines[end] != page.lines[end - 1]:
+        return True
+    return page.low(end) in CUTS or page.starts[end] - page.ends[end - 1] > 1
+
+
+def weigh_line(page: Page, start: int, end: int) -> float:
+    """Return how certainly the words of a segment are a body; 0 for a heading."""
+    last = end - 1
+    if page.marks(start) & TITLES & ~m.STOP and not page.marks(start) & m.SAINT:
+        return 0.0
+    if any(page.low(k) in HEADED.forms for k in range(start, last)):
+        return 0.0
+    linked = page.low(start + 1) in HEADED.links and page.infos[start].common >= 11
+    if linked and not page.marks(start) & HEADS:
+        # Results of Wexley Diagnostics
+        return 0.0
+    tells = told(page, start, last)
+    if page.low(last) in HEADED.departments and not is_named(page, start, last):
+        return 0.0
+    if any(page.infos[k].shape in "CM" for k in range(start, end)):
+        return 0.86 if tells == 2 else 0.82 if tells and last - start > 1 else 0.0
+    small = (k for k in range(start, last) if page.marks(k) & (m.PREPOSITION | m.STOP))
+    if any(page.low(k) not in PROPER.inner for k in small):
+        return 0.0
+    if tells == 2 and is_named(page, start, last):
+        return 0.84
+    sure = page.low(last) in HEADED.sure and last - start > 2
+    return 0.82 if tells and sure else 0.0
+
+
+def is_named(page: Page, start: int, last: int) -> bool:
+    """Return True when a word of no dictionary names a body, beside those that tell its sort: Haematology Day Unit."""
+    plain = (w for w in page.infos[start:last] if not w.medical and w.low not in NO_NAMES)
+    named = (w for w in plain if len(w.low) > 3 and not w.marks & (m.MEDICAL | m.EPONYM))
+    return any(not w.common or w.index >= 1 for w in named)
+
+
+def kind_of(page: Page, last: int) -> str:
+    """Return the kind of a body by its last word."""
+    marks = page.marks(last)
+    if marks & HOUSE:
+        return "hospital"
+    return "organisation" if marks & (m.CLUB | BODY) and not marks & PLAN else "employer"
+
+
+@detector("body in brackets", m.BRACKET, languages=("en",))
+def find_bracketed(page: Page, i: int) -> Iterator[Candidate]:
+    """Find the practice of a doctor in brackets after the name: Dr Bloom (Coastal IVF)."""
+    if page.infos[i].low != "(" or page.marks(i + 1) & m.CAPITAL == 0:
+        return
+    if not any(page.marks(k) & m.TITLE for k in range(max(0, i - 5), i - 1)):
+        return
+    end = segment_end(page, i + 1)
+    last = end - 1
+    if page.low(end) not in (")", ",") or last <= i + 1 or not page.marks(last) & HEADS:
+        return
+    if told(page, i + 1, last) and not page.marks(i + 1) & TITLES:
+        yield cut(page, i + 1, end, kind_of(page, last), 0.84, "body in brackets")
+
+
+@detector("firm in a sentence", PLAN, languages=("en",))
+def find_firms(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a word of no dictionary before Direct, Assist or Select: delivered by Medisend Direct."""
+    k = i - 1
+    if page.infos[i].shape != "C" or k < 1 or not page.together(k - 1, i) or page.gap(k) != 1:
+        return
+    info = page.infos[k]
+    if info.shape in "CM" and not info.common and not info.marks & (m.FIRST | m.MEDICAL | m.EPONYM):
+        led = page.low(k - 1) in ("by", "via", "with", "from", "through", "@", "w", "to", "of")
+        yield cut(page, k, i + 1, "employer", 0.82 if led else 0.6, "firm in a sentence")
+
+
+@detector("insurer", INSURER, languages=("en",))
+def find_insurers(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a name of no dictionary after a word for a payer: TPA CareMantle, insurance Snowline."""
+    j = i + 2 if page.low(i + 1) in (":", "-", "is", "by", "with") else i + 1
+    if not page.together(i, j) or page.infos[j].shape not in "CM" or page.plain_case(j):
+        return
+    info = page.infos[j]
+    if info.common or info.medical or info.marks & (m.FIRST | m.MEDICAL | TITLES):
+        return
+    end = forward_proper(page, j, 3)
+    if end > j:
+        yield cut(page, j, end, "employer", 0.82, "insurer")

@@ -1,15 +1,171 @@
-"""Names by what people write beside them: titles, degrees, greetings, signatures, this is, years of age."""
+"""Names by what people write beside them: fields of forms, titles, degrees, greetings, signatures, this is, years of age."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tacit.text.detect.names.header_field import is_ordinary
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.names import BARRED, skip_marked, take_back, take_name
+from tacit.text.names import BARRED, has_apostrophe, skip_marked, take_back, take_name
 from tacit.text.reading import marks as m
 from tacit.text.reading.page import Page
 from tacit.text.reading.words import cues
+
+FIELDS = cues("header_field")
+
+
+MARKS = frozenset(":=|#")
+
+
+@detector("header field", m.HEADER)
+def find_header_fields(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a word of a field, a colon, and words of a name, also as LAST, FIRST."""
+    j, colon = field_end(page, i)
+    if not colon:
+        yield from bare_field(page, i)
+        return
+    j = skip_marked(page, i, j)
+    info = page.near(i, j)
+    if info is None:
+        return
+    if page.low(i) == "re" and info.shape == "U" and len(info.low) < 4 and not page.plain_case(j):
+        return  # Re: SAE, what it is about
+    yield from names_in_field(page, j)
+
+
+@detector("form field", m.NAME_PART)
+def find_form_fields(page: Page, i: int) -> Iterator[Candidate]:
+    """Find what stands after FIRST:, MI: or LAST: in a form."""
+    if page.low(i + 1) != ":" or not page.together(i, i + 2):
+        return
+    j = i + 2
+    info = page.infos[j]
+    if info.shape in "CUMI" and not info.marks & (m.STOP | m.MEDICAL | m.HEAD):
+        end = j + 1 if info.shape == "I" else max(j + 1, take_name(page, j, cued=True, most=2))
+        yield cut(page, j, end, "name", 0.85, "header field", person=True)
+
+
+def field_end(page: Page, i: int) -> tuple[int, bool]:
+    """Return the token after the colon of a field that begins at i, and whether there is one."""
+    for j in range(i + 1, min(i + 6, page.size)):
+        low = page.low(j)
+        if low in MARKS:
+            return j + 1, page.together(i, j)
+        if low not in FIELDS.fillers and not page.marks(j) & m.HEADER:
+            break
+    return i + 1, False
+
+
+def names_in_field(page: Page, j: int) -> Iterator[Candidate]:
+    """Yield the name at j, with a second part after a comma, and others of the list."""
+    for turn in range(4):
+        first = turn == 0
+        turned = turned_end(page, j)
+        if turned > j:
+            yield cut(page, j, turned, "name", 0.92, "header field", person=True)
+            return
+        end = take_name(page, j, cued=True)
+        if end == j:
+            if first:
+                yield from initials(page, j)
+            return
+        yield cut(page, j, end, "name", field_evidence(page, j, end), "header field", person=True)
+        if page.low(end) not in (",", ";", "and", "&", "/") or not page.together(j, end + 1):
+            return
+        j = end + 1
+        while page.marks(j) & m.TITLE and page.together(j, end):
+            j = page.skip_dot(j + 1)
+        info = page.word_at(j)
+        if info is None or info.marks & (m.RELATION | m.ROLE):
+            return
+        lettered = page.low(j - 1) == ";" and info.shape == "I"
+        if info.common and info.index < 5 and not lettered:
+            return
+
+
+def initials(page: Page, j: int) -> Iterator[Candidate]:
+    """Yield two to four initials alone on the rest of a line: signed: A.D."""
+    end, letters = j, 0
+    while page.together(j, end) and end < j + 9:
+        if page.infos[end].shape not in "IU" and page.low(end) != ".":
+            break
+        letters += len(page.low(end)) if page.low(end) != "." else 0
+        end += 1
+    info = page.infos[j] if j < page.size else None
+    if info is None or info.medical or info.marks & m.SUFFIX or not 2 <= letters <= 4:
+        return
+    if "md" in page.text[page.starts[j] : page.ends[end - 1]].lower().replace(".", ""):
+        return
+    if end >= page.size or page.lines[end] != page.lines[j]:
+        yield cut(page, j, end, "name", 0.82, "header field", person=True)
+
+
+def field_evidence(page: Page, j: int, end: int) -> float:
+    """Return how much a field's name is believed: less when it is ordinary words, or runs on into a sentence."""
+    if is_ordinary(page, j, end):
+        return 0.5
+    line = page.lines[j]
+    ends = end >= page.size or page.lines[end] != line or page.low(end) in ",;()/&-|."
+    alone = ends or page.infos[end].shape != "l" or page.apart(end)
+    return 0.9 if alone or page.infos[j].index > 3 else 0.6
+
+
+def is_ordinary(page: Page, j: int, end: int) -> bool:
+    """Return True when all words are ordinary ones: Claims Reviewer."""
+    worded = (info for info in page.infos[j:end] if info.shape in "lCUM")
+    return all(info.common >= 9 and info.index < 4 for info in worded)
+
+
+def turned_end(page: Page, j: int) -> int:
+    """Return the end of TOWNSEND, Virginia A at j, whatever word the surname is; j when there is none."""
+    if j >= page.size or (page.infos[j].shape in "dpI" and not has_apostrophe(page, j)):
+        return j
+    if page.marks(j) & (m.HOSPITAL | m.MEDICAL | m.WARD | m.CLUB) and page.infos[j].index < 3:
+        return j
+    comma = j + 1
+    while page.low(comma) != "," and comma < j + 5 and page.together(j, comma):
+        if page.infos[comma].shape not in "CUM" and page.low(comma) not in "-'’.":
+            break
+        comma += 1
+    after = comma + 1
+    info = page.near(j, after)
+    if page.low(comma) != "," or info is None or info.shape not in "CUMl":
+        return j
+    info = page.infos[after]
+    if info.shape == "U" and len(info.low) < 4 and not info.first:
+        return j
+    ordinary = info.common >= 11 and info.index < 4 and info.first < 9
+    if info.marks & (m.SUFFIX | m.STOP | m.TITLE) or ordinary or info.medical:
+        return j
+    small = page.infos[j].shape == "l" and not page.lower
+    if small or not (page.capital(after) or page.plain_case(after)):
+        return j
+    end = take_name(page, after, cued=True, most=2)
+    while end > after and page.together(j, end) and page.gap(end - 1) == 1:
+        if page.infos[end].shape != "I":
+            break
+        end = page.skip_dot(end + 1)
+    return end if end > after else j
+
+
+def bare_field(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield a name right after a word such as pt, without a colon."""
+    if page.low(i) not in FIELDS.bare or not page.together(i, i + 1):
+        return
+    if page.low(i + 1) == "?" and page.low(i) in ("surname", "forename"):
+        # A question mark that stands for doubt: surname ?Fell.
+        info = page.word_at(i + 2)
+        named = info is not None and info.shape in "CM" and not info.marks & m.STOP
+        if named and page.joined(i + 1):
+            yield cut(page, i + 2, i + 3, "name", 0.85, "header field", person=True)
+        return
+    first = page.infos[i + 1]
+    strange = not first.common and not first.medical
+    loose = page.low(i) in ("pt", "signed") and strange and page.low(i + 2) in ",("
+    end = take_name(page, i + 1, cued=loose or page.low(i) == "signed")
+    if end > i + 1 and not is_ordinary(page, i + 1, end):
+        evidence = 0.8 if first.index >= 5 or loose or page.low(i) == "signed" else 0.5
+        yield cut(page, i + 1, end, "name", evidence, "header field", person=True)
+
 
 TITLED = cues("titled_name")
 GREETED = cues("salutation")
@@ -49,7 +205,11 @@ def find_titled_names(page: Page, i: int) -> Iterator[Candidate]:
         return
     if page.low(j) in ("/", "&", "and"):
         j = page.skip_dot(j + 2 if page.marks(j + 1) & m.TITLE else j + 1)
-    while page.marks(j) & m.TITLE and is_second_title(page, i, j):
+    while page.marks(j) & m.TITLE and page.together(i, page.skip_dot(j + 1)):
+        # A second title is no name itself, and has a name after it.
+        named = page.infos[j + 1].shape != "l" or page.plain_case(j) or page.low(j + 1) == "."
+        if page.infos[j].index >= 9 or not named:
+            break
         j = page.skip_dot(j + 1)
     info = page.near(i, j)
     if info is None or (info.marks & m.MONTH and page.low(j + 1).isdecimal()):
@@ -67,13 +227,6 @@ def find_titled_names(page: Page, i: int) -> Iterator[Candidate]:
     end = take_name(page, j, cued=True, most=3, strong=not weak)
     if end > j and not (j in page.known and page.marks(end) & m.HEAD):
         yield cut(page, j, end, "name", 0.85 if weak else 0.95, "titled name", person=True)
-
-
-def is_second_title(page: Page, i: int, j: int) -> bool:
-    """Return True for a title at token j that is no name itself and has a name after it."""
-    if not page.together(i, page.skip_dot(j + 1)) or page.infos[j].index >= 9:
-        return False
-    return page.low(j + 1) == "." or page.infos[j + 1].shape != "l" or page.plain_case(j)
 
 
 def is_lone_initial(page: Page, j: int) -> bool:
@@ -154,9 +307,7 @@ def find_salutations(page: Page, i: int) -> Iterator[Candidate]:
     strict = page.low(i) not in DEAR
     if strict and not page.starts_sentence(i):
         return
-    j = i + 1
-    if page.low(j) == "you":
-        j += 1
+    j = i + 2 if page.low(i + 1) == "you" else i + 1
     if page.low(j) == ",":
         j += 1
     while page.low(j) in GREETED.tails and page.together(i, j):
@@ -315,7 +466,6 @@ def find_gaelic_names(page: Page, i: int) -> Iterator[Candidate]:
         return
     if not (page.capital(j) or page.plain_case(j)) or info.medical or info.common >= 9:
         return
-    start = i
-    if i and page.together(i - 1, i) and page.gap(i - 1) == 1 and page.infos[i - 1].first >= 8:
-        start = i - 1 if page.capital(i - 1) else i
+    led = page.together(i - 1, i) and page.gap(i - 1) == 1 and page.capital(i - 1)
+    start = i - 1 if led and page.infos[i - 1].first >= 8 else i
     yield cut(page, start, j + 1, "name", 0.87, "gaelic name", person=True)

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import word_end
 from tacit.text.reading import marks as m
-from tacit.text.reading.lexicon import Word
-from tacit.text.reading.page import Page
+from tacit.text.reading.page import Page, Word
 from tacit.text.reading.words import cues
 
 CUES = cues("initials")
@@ -36,10 +35,9 @@ def find_initial_lines(page: Page, i: int) -> Iterator[Candidate]:
     """Find a line of initials only, perhaps two persons' with a slash, a dash before or a time after."""
     if len(page.words[i]) > 3:
         return
-    line = page.lines[i]
+    line, j = page.lines[i], i
     if i + LONG_LINE < page.size and page.lines[i + LONG_LINE] == line:
         return
-    j = i
     while page.low(j) in ("-", "–", "—", "~", "/") and j < i + 3:
         j += 1
     groups = []
@@ -54,8 +52,8 @@ def find_initial_lines(page: Page, i: int) -> Iterator[Candidate]:
             break
         j += 1
     if j < page.size and page.lines[j] == line:
-        stamped = j + STAMP >= page.size or page.lines[j + STAMP] != line
-        if page.infos[j].shape != "d" or not stamped:
+        long = j + STAMP < page.size and page.lines[j + STAMP] == line
+        if page.infos[j].shape != "d" or long:
             return
     final = j >= page.size or page.lines[j] > line + 1
     medical = sum(1 for start, _, _ in groups if page.marks(start) & m.MEDICAL)
@@ -91,8 +89,11 @@ def is_surname_after(page: Page, j: int, info: Word) -> bool:
     """Return True for a name at token j, right after initials."""
     if info.shape not in "CUMl" or len(info.low) < 3 or (info.shape == "l" and not page.lower):
         return False
-    plain = not info.marks & (m.HEAD | m.DOSE | m.MEDICAL)
-    return plain and page.gap(j - 1) < 2 and ends_name(page, j)
+    if info.marks & (m.HEAD | m.DOSE | m.MEDICAL) or page.gap(j - 1) > 1:
+        return False
+    # Its line ends, or a number, a degree or a comma follows.
+    after = page.near(j, word_end(page, j))
+    return after is None or after.shape == "d" or after.low == "," or bool(after.marks & m.SUFFIX)
 
 
 def is_joined_signature(page: Page, i: int) -> bool:
@@ -127,17 +128,13 @@ def find_surname_and_initial(page: Page, j: int) -> Iterator[Candidate]:
     if end < page.size and page.infos[end].shape == "I" and page.together(j, end):
         end = page.skip_dot(end + 1)
     runs_on = page.together(j, end) and page.infos[end].shape in "lCUMd" and page.gap(end - 1) < 2
-    if runs_on and not follows_bed(page, i):
-        return
+    if runs_on:
+        # After the number of a bed with which the line begins: BED 4 BROWN, J.
+        bed = i > 1 and page.together(i - 2, i) and page.infos[i - 1].shape == "d"
+        if not bed or page.low(i - 2) not in CUES.beds or not page.opens_line(i - 2):
+            return
     listed = info.last >= 8 and info.index >= 0
     yield cut(page, i, end, "name", 0.85 if listed or not info.common else 0.5, "last, first")
-
-
-def follows_bed(page: Page, i: int) -> bool:
-    """Return True for a word after the number of a bed with which the line begins: BED 4 BROWN, J."""
-    if i < 2 or not page.together(i - 2, i) or page.infos[i - 1].shape != "d":
-        return False
-    return page.low(i - 2) in CUES.beds and page.opens_line(i - 2)
 
 
 @detector("initials with full stops", m.SHORT)
@@ -152,18 +149,12 @@ def find_dotted_initials(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, i, end, "name", 0.82 if acts else 0.5, "initials")
 
 
-def ends_name(page: Page, j: int) -> bool:
-    """Return True when after the name at j its line ends, or a number, a degree or a comma follows."""
-    after = page.near(j, word_end(page, j))
-    return after is None or after.shape == "d" or after.low == "," or bool(after.marks & m.SUFFIX)
-
-
 @detector("initials after a slash", m.SLASH)
 def find_initials_after(page: Page, i: int) -> Iterator[Candidate]:
     """Find initials with full stops after a slash: moss/j.c."""
-    if page.low(i) == "/":
+    if page.low(i) == "/" and page.joined(i):
         end, dotted = take_initials(page, i + 1)
-        if dotted and page.together(i, i + 1) and page.joined(i):
+        if dotted and page.together(i, i + 1):
             yield written(page, i + 1, end, 0.85)
 
 
@@ -202,8 +193,7 @@ def find_typists(page: Page, i: int) -> Iterator[Candidate]:
     apart = page.opens_line(i - 1) or page.gap(i - 2) > 1
     parts = (page.infos[i - 1], page.infos[i + 1])
     if apart and all(2 <= len(p.low) <= 4 and not p.common and not p.medical for p in parts):
-        yield written(page, i - 1, i, 0.82, "typist")
-        yield written(page, i + 1, i + 2, 0.82, "typist")
+        yield from (written(page, k, k + 1, 0.82, "typist") for k in (i - 1, i + 1))
 
 
 @detector("initials by", m.SIGNS)
@@ -236,9 +226,7 @@ def initials_of_writer(page: Page, i: int) -> Iterator[Candidate]:
 
 def closes_field(page: Page, j: int) -> bool:
     """Return True at the end of a line or column, or before a mark that ends a field."""
-    if page.ends_line(j) or page.apart(j):
-        return True
-    return page.low(j) in (".", ",", ";", "/", ")", "|")
+    return page.ends_line(j) or page.apart(j) or page.low(j) in (".", ",", ";", "/", ")", "|")
 
 
 def is_signed_by(page: Page, i: int, end: int) -> bool:
@@ -257,12 +245,9 @@ def take_initials(page: Page, i: int, *, anything: bool = False) -> tuple[int, b
     Where nothing else can stand, they may be letters that mean something in medicine (``anything``).
     """
     j = i
-    while (
-        j + 1 < page.size
-        and j - i < 8
-        and is_dotted_letter(page, j)
-        and (j == i or not page.apart(j))
-    ):
+    while j - i < 8 and page.is_letter(j) and page.low(j + 1) == "." and page.joined(j):
+        if j > i and page.apart(j):
+            break
         j += 2
     runs_on = j < page.size and page.joined(j - 1) and page.infos[j].shape in "lCUM"
     if 4 <= j - i <= 8 and not runs_on:
@@ -274,12 +259,6 @@ def take_initials(page: Page, i: int, *, anything: bool = False) -> tuple[int, b
         return i, False
     joined = i + 1 < page.size and page.joined(i) and page.low(i + 1) not in ("/", ":", ".")
     return (i, False) if joined else (i + 1, False)
-
-
-def is_dotted_letter(page: Page, j: int) -> bool:
-    """Return True for one letter with a full stop."""
-    info = page.infos[j]
-    return len(info.low) == 1 and info.shape in "Il" and page.low(j + 1) == "." and page.joined(j)
 
 
 @detector("initials of a doer", m.UPPER)
@@ -353,10 +332,9 @@ def initials_after(page: Page, i: int) -> float:
         return 0.6 if other.shape == "I" or lettered else 0.0
     if after == "to" and opens and other is not None:
         return 0.82 if other.shape == "l" and other.common and not other.marks & m.STOP else 0.0
-    if after in ("is", "was"):
-        near = (page.near(i, k) for k in (i + 2, i + 3))
-        if any(w is not None and w.shape == "d" for w in near):
-            return 0.7
+    numbers = (k for k in (i + 2, i + 3) if page.marks(k) & m.DIGIT)
+    if after in ("is", "was") and any(page.together(i, k) for k in numbers):
+        return 0.7
     if page.possessive(i + 1):
         return 0.7 if page.marks(i + 3) & m.RELATION else 0.0
     return 0.5 if after in CUES.does and page.infos[i + 1].shape == "l" else 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tacit.text.detect.names.header_field import initials
+from tacit.text.detect.names.cued import initials
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, could_be_name, is_initial, take_name, word_end
 from tacit.text.reading import marks as m
@@ -42,10 +42,9 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
         if info.first >= 16 and not info.common:
             yield cut(page, i, i + 1, "name", 0.5, "list first name")
         return
-    weak = info.common > 0 and (page.starts_sentence(i) or info.index < 6)
     telling = page.low(i + 1) not in ("the", "a", "this", "to", "an", "his", "her")
-    if weak and info.first >= 16 and info.index >= 5 and telling:
-        weak = False
+    named = info.first >= 16 and info.index >= 5 and telling
+    weak = info.common > 0 and not named and (page.starts_sentence(i) or info.index < 6)
     place = bool(info.marks & (m.PLACE | m.EPONYM | m.STATE))
     if info.first >= 8:
         sure = not info.common and not place
@@ -61,21 +60,16 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
 
 def leads_name(page: Page, i: int) -> bool:
     """Return True for a role or a word of kin before a name, though some bear it themselves: Warden Strong, nan deb."""
-    info = page.infos[i]
-    if not info.marks & (m.ROLE | m.RELATION) or info.first >= 13 or not page.together(i, i + 1):
+    info, after = page.infos[i], page.near(i, i + 1)
+    role = info.marks & (m.ROLE | m.RELATION) > 0 and info.first < 13
+    if not role or after is None or page.gap(i) != 1:
         return False
-    after = page.infos[i + 1]
-    if page.gap(i) != 1:
-        return False
-    if page.capital(i):
-        return after.shape == "C"
-    return after.shape == "l" and (after.index >= 4 or after.first >= 9)
+    named = after.shape == "l" and (after.index >= 4 or after.first >= 9)
+    return after.shape == "C" if page.capital(i) else named
 
 
 #: Marks of words that are no surname, be it an odd one.
-NO_ODD_NAME = m.any_of(
-    "stop weekday title hospital company club street header number born",
-)
+NO_ODD_NAME = m.any_of("stop weekday title hospital company club street header number born")
 NO_SURNAME = m.STOP | m.MONTH | m.WEEKDAY | m.HEADER | m.HOSPITAL | m.CLUB | m.HEAD
 #: What stands before a first name that ends a text as its signature.
 SIGNED_AFTER = frozenset((".", "!", "?", ")", "thanks", "ta", "cheers", "x", "xx", "-", "–", "—"))
@@ -106,10 +100,8 @@ def is_lone(page: Page, i: int) -> bool:
 @detector("first and last name", m.NAMED)
 def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a first name followed by a name: capitalised, or in a text without capitals a listed surname."""
-    if page.infos[i].first < 6:
-        return
     info = page.infos[i]
-    if i and page.joined(i - 1) and page.low(i - 1) in "-'’":
+    if info.first < 6 or (i and page.joined(i - 1) and page.low(i - 1) in "-'’"):
         return
     if page.capital(i):
         barred = info.marks & BARRED and (info.index < 7 or leads_name(page, i))
@@ -140,18 +132,15 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
         j = i + 1
         while j < page.size and j - i < 8 and len(page.low(j)) == 1 and page.infos[j].shape in "lI":
             j = page.skip_dot(j + 1)
-        sure = info.first >= 13 and (not info.common or is_cued(page, i))
+        # After by, told, per it is surer.
+        led = page.marks(i - 1) & (m.MEETS | m.SIGNS | m.HEADER)
+        sure = info.first >= 13 and (not info.common or led > 0)
         surname = page.near(i, j)
         if surname is None or surname.shape not in "lU" or not next_to(page, j):
             return
         if plain_surname(page, j, sure):
             whole = 0.85 if info.index >= 6 else 0.7
             yield cut(page, i, word_end(page, j), "name", whole, "first and last name")
-
-
-def is_cued(page: Page, i: int) -> bool:
-    """Return True after by, told, per."""
-    return i > 0 and bool(page.infos[i - 1].marks & (m.MEETS | m.SIGNS | m.HEADER))
 
 
 def odd_surname(page: Page, i: int, j: int) -> bool:
@@ -183,16 +172,14 @@ def next_to(page: Page, j: int) -> bool:
 @detector("last, first", m.NAMED)
 def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a surname, a comma, a first name: Townsend, Virginia A."""
-    if i + 2 >= page.size or page.words[i + 1] != ",":
-        return
-    if not page.together(i, i + 2):
+    if page.low(i + 1) != "," or not page.together(i, i + 2):
         return
     info, other = page.infos[i], page.infos[i + 2]
     if info.last < 8 and not info.first:
         return
-    opens = opens_field(page, i)
+    start = surname_start(page, i)
+    opens = page.opens_line(start) or page.low(start - 1) in OPENS or page.apart(start)
     if opens and is_reversed_pair(page, i):
-        start = surname_start(page, i)
         end = max(i + 3, take_name(page, i + 2, cued=True, most=2))
         yield cut(page, start, end, "name", 0.85, "last, first")
         return
@@ -204,11 +191,10 @@ def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     telling = (page.capital(i) and page.capital(i + 2)) or page.plain_case(i)
     if not telling or (page.plain_case(i) and info.index < 5):
         return
-    starts = page.starts_sentence(i)
     end = i + 3
     if end < page.size and is_initial(page, end, False) and page.together(i, end):
         end = page.skip_dot(end + 1)
-    sure = starts or info.shape == "U" or page.apart(i)
+    sure = page.starts_sentence(i) or info.shape == "U" or page.apart(i)
     yield cut(page, i, end, "name", 0.82 if sure else 0.55, "last, first")
 
 
@@ -233,7 +219,7 @@ def surname_start(page: Page, i: int) -> int:
 @detector("particle, first", m.PARTICLE)
 def find_reversed_particles(page: Page, i: int) -> Iterator[Candidate]:
     """Find particles, any surname, a comma and a first name at the start of a line or column: van Heerden, Petronella."""
-    opens = i == 0 or page.lines[i - 1] != page.lines[i] or page.starts[i] - page.ends[i - 1] > 1
+    opens = page.opens_line(i) or page.apart(i)
     if not opens or page.low(i) in CUES.no_particles:
         return
     j = i + 1
@@ -250,14 +236,6 @@ def find_reversed_particles(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, i, end, "name", 0.87, "last, first", person=True)
 
 
-def opens_field(page: Page, i: int) -> bool:
-    """Return True for a surname with which a line, a field, a sentence or a column begins."""
-    start = surname_start(page, i)
-    if start == 0 or page.lines[start - 1] != page.lines[start]:
-        return True
-    return page.low(start - 1) in OPENS or page.starts[start] - page.ends[start - 1] > 1
-
-
 def is_reversed_pair(page: Page, i: int) -> bool:
     """Return True for any surname, a comma and a first name that ends a field: Lord, Jeremy (court; van Wyk, Nella  66 F."""
     info, other = page.infos[i], page.infos[i + 2]
@@ -265,9 +243,8 @@ def is_reversed_pair(page: Page, i: int) -> bool:
         return False
     if page.gap(i + 1) != 1 or other.marks & (BARRED | m.STATE | m.PLACE | m.MEDICAL | m.DRUG):
         return False
-    if info.marks & NO_SURNAME or info.medical:
-        return False
-    if not (info.last >= 10 or surname_start(page, i) < i):
+    surname = info.last >= 10 or surname_start(page, i) < i
+    if info.marks & NO_SURNAME or info.medical or not surname:
         return False
     named = other.first >= 9 and other.index >= 4
     strange = not other.common and not other.marks & m.EPONYM and len(other.low) > 1
@@ -280,17 +257,6 @@ def is_reversed_pair(page: Page, i: int) -> bool:
         return True
     after = page.infos[end]
     return after.shape == "d" or after.low in "(,;–-|/" or bool(after.marks & m.SUFFIX)
-
-
-def sexed_name(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield any surname in capitals, a comma and a first name before a sex or an age: KOWALSKA, DAWN F 34."""
-    if not page.together(i, i + 3) or len(page.low(i)) < 3:
-        return
-    info, other = page.infos[i], page.infos[i + 2]
-    if other.first < 7 or other.shape not in "UC" or info.marks & BARRED or info.medical:
-        return
-    if info.common < 12 and is_sexed(page, i + 3):
-        yield cut(page, i, i + 3, "name", 0.82, "last, first")
 
 
 def is_sexed(page: Page, j: int) -> bool:
@@ -366,10 +332,15 @@ def is_told(page: Page, i: int) -> bool:
 @detector("SURNAME First", m.UPPER)
 def find_upper_surnames(page: Page, i: int) -> Iterator[Candidate]:
     """Find a surname in capitals before a first name: TOWNSEND Virginia; TOWNSEND, VIRGINIA F 62."""
-    if page.low(i + 1) == ",":
-        yield from sexed_name(page, i)
-        return
     info = page.infos[i]
+    if page.low(i + 1) == ",":
+        # Any surname in capitals and a first name before a sex or an age: KOWALSKA, DAWN F 34.
+        other = page.near(i, i + 2)
+        barred = info.marks & BARRED or info.medical or info.common >= 12 or len(info.low) < 3
+        named = other is not None and other.first >= 7 and other.shape in "UC"
+        if named and not barred and page.together(i, i + 3) and is_sexed(page, i + 3):
+            yield cut(page, i, i + 3, "name", 0.82, "last, first")
+        return
     if info.shape != "U" or len(info.low) < 3 or not page.together(i, i + 1) or page.plain_case(i):
         return
     j = word_end(page, i)
@@ -378,9 +349,7 @@ def find_upper_surnames(page: Page, i: int) -> Iterator[Candidate]:
     other = page.infos[j]
     if other.shape != "C" or other.first < 7 or other.common:
         return
-    if info.medical or info.marks & m.HEADER:
-        return
-    if info.marks & BARRED and info.index < 3:
+    if info.medical or info.marks & m.HEADER or (info.marks & BARRED and info.index < 3):
         return
     sure = 0.85 if info.last >= 8 or not info.common else 0.6
     yield cut(page, i, word_end(page, j), "name", sure, "SURNAME First")
@@ -414,10 +383,9 @@ def find_lines(page: Page, i: int) -> Iterator[Candidate]:
 @detector("word before a surname", m.NAMED)
 def find_word_before(page: Page, i: int) -> Iterator[Candidate]:
     """Find a capitalised word that can be a first name before a word that is a surname only: Bee Garcia."""
-    if page.infos[i].last < 13:
-        return
     info = page.infos[i]
-    if info.index < 10 or info.shape != "C" or info.marks & (m.PLACE | m.EPONYM):
+    sure = info.last >= 13 and info.index >= 10 and not info.marks & (m.PLACE | m.EPONYM)
+    if not sure or info.shape != "C":
         return
     if not page.together(i - 1, i) or page.gap(i - 1) != 1 or page.pack.nouns_capital:
         return

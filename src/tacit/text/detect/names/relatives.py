@@ -32,19 +32,20 @@ LOOKS = m.CAPITAL | m.UPPER | m.STRANGE | m.LAST | m.FIRST
 def find_called(page: Page, i: int) -> Iterator[Candidate]:
     """Find a word after called, named, prefers, aka."""
     j = i + 1
-    while page.low(j) in CALLED.leads_no_name:
+    while page.low(j) in CALLED.leads_no_name and j <= i + 5:
         j += 1
-        if j > i + 5:
-            return
     info = page.near(i, j)
-    if info is None:
+    if info is None or j > i + 5:
         return
     quoted = page.low(j - 1) in ('"', "“", "'", "‘")
     closed = quote_end(page, j) if quoted else j
     if closed > j:
         yield cut(page, j, closed, "nickname", 0.85, "nickname", person=True)
         return
-    if is_wished(page, i, j):
+    # Any word by which somebody wants to be called, in a text without capitals: known as wheels.
+    asked = page.low(i - 1) in LINKS or (page.low(j - 1) == "called" and page.low(j - 2) == "be")
+    plain = page.plain_case(j) and info.shape in "lU" and len(info.low) > 2 and not info.medical
+    if asked and plain and not info.marks & (BARRED | m.MEDICAL | m.NUMBER_WORD):
         yield cut(page, j, j + 1, "nickname", 0.6, "nickname", person=True)
     telling = page.capital(j) or quoted or (page.plain_case(j) and info.index >= 6)
     if not telling or info.medical or info.marks & m.TITLE:
@@ -54,15 +55,6 @@ def find_called(page: Page, i: int) -> Iterator[Candidate]:
         plainly = page.low(i) in ("nicknamed", "aka", "prefers", "née", "nee")
         sure = 0.85 if info.index >= 3 or quoted or plainly else 0.6
         yield cut(page, j, end, "nickname", sure, "nickname", person=True)
-
-
-def is_wished(page: Page, i: int, j: int) -> bool:
-    """Return True for any word by which somebody wants to be called, in a text without capitals: known as wheels."""
-    info = page.infos[j]
-    if not page.plain_case(j) or info.shape not in "lU" or len(info.low) < 3 or info.medical:
-        return False
-    asked = page.low(i - 1) in LINKS or (page.low(j - 1) == "called" and page.low(j - 2) == "be")
-    return asked and not info.marks & (BARRED | m.MEDICAL | m.NUMBER_WORD)
 
 
 def quote_end(page: Page, j: int) -> int:
@@ -88,7 +80,7 @@ def find_known_as(page: Page, i: int) -> Iterator[Candidate]:
 def find_bracketed_nicknames(page: Page, i: int) -> Iterator[Candidate]:
     """One capitalised word in brackets or quotes, after or within a name."""
     closing, j = CLOSE.get(page.low(i)), i + 1
-    if i == 0 or i + 2 >= page.size or closing is None or page.low(i + 2) != closing:
+    if i == 0 or closing is None or page.low(i + 2) != closing:
         return
     info, before = page.infos[j], page.infos[i - 1]
     if not (page.joined(i) and page.joined(j)) or info.medical or info.marks & BARRED:
@@ -171,9 +163,8 @@ def closes_name(page: Page, j: int) -> bool:
 def is_kin_before_name(page: Page, j: int) -> bool:
     """Return True for a second word of kin before the name: husband Oom Faan."""
     info, after = page.infos[j], page.near(j, j + 1)
-    if not info.marks & (m.RELATION | m.ROLE) or info.first >= 13:
-        return False
-    if after is None or page.gap(j) != 1:
+    kin = info.marks & (m.RELATION | m.ROLE) > 0 and info.first < 13
+    if not kin or after is None or page.gap(j) != 1:
         return False
     return after.shape == "C" or (page.plain_case(j) and after.index >= 4)
 

@@ -44,6 +44,13 @@ GROUPS = re.compile(
 #: Groups of digits as cards have them, the last a check digit: 0088 4172 9.
 CARD = re.compile(r"\d{4} \d{4,5} \d(?![\w/.-]| \d)|\d{4} \d{4} \d{4} \d{4}(?!\d)")
 SPACED = re.compile(r"\d{3} \d{3} \d{3}(?![ -]?\d)")
+#: Numbers in parts, each with its evidence; all have six digits or more.
+PARTED = (
+    (GROUPED, 0.82, "long number"),
+    (SPACED, 0.7, "long number"),
+    (CARD, 0.82, "long number"),
+    (MIXED, 0.8, "code"),
+)
 FRAMED = re.compile(r"\(\d{3,6}/\d{2,4}\)")
 DOSES = re.compile(
     r" ?(?:mg|mcg|ml|mm|cm|kg|g|l|mmol|units?|iu|cells?|steps|kcal|hours?|days?|weeks?|months?|years?|yrs?|yo|bpm|mmhg|%|x10|/(?:ul|ml|dl|hpf|min|mm|l)|grams?|pounds?|lbs?|feet|k/)(?![A-Za-z])",
@@ -76,7 +83,7 @@ def find_record_numbers(page: Page, i: int) -> Iterator[Candidate]:
     if not found or page.text[found.end() : found.end() + 1].isalnum():
         yield from compound_number(page, j, weak and not sign)
         return
-    if not found or (j and page.joined(j - 1) and page.infos[j - 1].shape != "p"):
+    if j and page.joined(j - 1) and page.infos[j - 1].shape != "p":
         return
     if page.infos[j].shape != "d" and page.infos[j].shape not in "UI" and not page.plain_case(j):
         return
@@ -121,12 +128,11 @@ def find_labelled_numbers(page: Page, i: int) -> Iterator[Candidate]:
         return
     if low == "last" and page.low(i + 1) not in ("4", "four"):
         return
-    if low[0] == "x" and i and page.joined(i - 1):
-        yield from half_masked(page, i)
-        return
     if low[0] == "x":
         masked = MASKED.match(page.text, page.starts[i])
-        if masked and not (i and page.joined(i - 1)):
+        if i and page.joined(i - 1):
+            yield from half_masked(page, i)
+        elif masked:
             yield Candidate(masked.start(), masked.end(), "id", 0.88, "labelled number")
         return
     j, sign = (i + 2, True) if low == "last" else (i + 1, False)
@@ -173,13 +179,14 @@ def code_after_label(page: Page, i: int, j: int, sign: bool) -> Iterator[Candida
         return
     mixed = any(c.isupper() for c in body) and len(body) >= 4
     day = OF_DAY.match(text, end)
-    if day and digits >= 2:
-        yield Candidate(start, day.end(), "id", 0.88, "labelled number")
+    evidence = 0.0
+    if day:
+        end, evidence = day.end(), 0.88
     elif (sign and digits > 2) or mixed or digits >= 5 or (digits == 4 and page.low(i) == "ending"):
         evidence = 0.6 if looks_like_year(body) and not sign else 0.86
-        yield Candidate(start, end, "id", evidence, "labelled number")
     elif digits >= 3:
         evidence = 0.82 if body[0] == "0" else 0.6
+    if evidence:
         yield Candidate(start, end, "id", evidence, "labelled number")
 
 
@@ -263,15 +270,13 @@ def is_shared(page: Page, i: int) -> bool:
 @detector("long number", m.DIGIT)
 def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
     """Find a number too long for a measurement, or five digits after the letters of a degree."""
-    end = page.ends[i]
-    if end - page.starts[i] < 5 and page.low(i - 1) not in ("#", "("):
-        after = page.text[end : end + 2]
+    start, end, text = page.starts[i], page.ends[i], page.text
+    size = end - start
+    if size < 5 and page.low(i - 1) not in ("#", "("):
+        after = text[end : end + 2]
         spaced = after[:1] == " " and after[1:].isdecimal()
         if not (spaced or after[:1] in ("-", "/") or after[:1].isupper()):
             return
-    start, end = page.starts[i], page.ends[i]
-    size = end - start
-    text = page.text
     lettered = i and page.joined(i - 1) and page.infos[i - 1].shape in "lI"
     lettered = lettered and len(page.low(i - 1)) == 1 and not (i > 1 and page.joined(i - 2))
     if size == 6 and lettered:
@@ -287,17 +292,12 @@ def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
         if page.low(i - 1) == "(" and FRAMED.match(text, start - 1):
             yield Candidate(start, text.index(")", start), "id", 0.82, "long number")
             return
-        found = MIXED.match(text, start)
-        grouped = GROUPED.match(text, start)
-        if grouped and sum(c.isdigit() for c in grouped[0]) >= 6:
-            yield Candidate(start, grouped.end(), "id", 0.82, "long number")
-        elif SPACED.match(text, start):
-            yield Candidate(start, start + 11, "id", 0.7, "long number")
-        elif size == 4 and (card := CARD.match(text, start)):
-            yield Candidate(start, card.end(), "id", 0.82, "long number")
-        elif found and sum(c.isdigit() for c in found[0]) >= 6:
-            yield Candidate(start, found.end(), "id", 0.8, "code")
-        elif page.low(i + 1) == "-" and PADDED.match(text, start):
+        for pattern, evidence, source in PARTED:
+            found = pattern.match(text, start)
+            if found and sum(c.isdigit() for c in found[0]) >= 6:
+                yield Candidate(start, found.end(), "id", evidence, source)
+                return
+        if page.low(i + 1) == "-" and PADDED.match(text, start):
             # 07-0019 is no range; the trained voter may know it for the number of a file.
             sure = size <= 3 and page.words[i + 2][0] == "0" and len(page.words[i + 2]) >= 4
             yield cut(page, i, i + 3, "id", 0.8 if sure else 0.65, "long number")
@@ -314,11 +314,8 @@ def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
     elif is_shared(page, i):
         return
     elif size >= 7:
-        stop = end
-        found = TAIL.match(text, end)
-        if found:
-            stop = found.end()
-        yield Candidate(start, stop, "id", 0.85, "long number")
+        tail = TAIL.match(text, end)
+        yield Candidate(start, tail.end() if tail else end, "id", 0.85, "long number")
     elif size == 6:
         upper = i > 0 and page.infos[i - 1].shape == "U" and page.gap(i - 1) == 1
         framed = page.low(i - 1) == "(" or upper

@@ -1,4 +1,4 @@
-"""Towns with a state and ZIP, postcodes, places where people live."""
+"""Towns with a state and ZIP, postcodes, places where people live, and villages that no list holds."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.names import BARRED, could_be_name
-from tacit.text.proper import back_proper, forward_proper
+from tacit.text.names import BARRED, back_proper, could_be_name, forward_proper, is_plain
 from tacit.text.reading import marks as m
 from tacit.text.reading.page import Page
 from tacit.text.reading.words import cues
@@ -39,7 +38,10 @@ def find_states(page: Page, i: int) -> Iterator[Candidate]:
     if not page.together(k - 1, i):
         return
     start = town_start(page, k)
-    if not found and (is_titled(page, start) or begins_a_name(page, i)):
+    # Virginia Townsend: a state that is a first name before another word of a name.
+    after = page.near(i, i + 1) if info.first >= 8 else None
+    named = after is not None and page.gap(i) == 1 and after.shape in "CIMU"
+    if not found and (is_titled(page, start) or (named and could_be_name(page, i + 1, True))):
         return
     if start == k:
         if found and short:
@@ -68,14 +70,6 @@ def is_titled(page: Page, i: int) -> bool:
     """Return True for a word after a title, which is a person: Dr. Lang, Virginia."""
     before = i - 2 if page.low(i - 1) == "." else i - 1
     return bool(page.marks(before) & m.TITLE) and page.together(before, i)
-
-
-def begins_a_name(page: Page, i: int) -> bool:
-    """Return True for a state that is a first name before another word of a name: Virginia Townsend."""
-    after = page.near(i, i + 1)
-    if page.infos[i].first < 8 or after is None or page.gap(i) != 1:
-        return False
-    return after.shape in "CIMU" and could_be_name(page, i + 1, True)
 
 
 def is_place(page: Page, i: int, j: int) -> bool:
@@ -162,20 +156,15 @@ def find_provinces(page: Page, i: int) -> Iterator[Candidate]:
     after = page.word_at(i + 1)
     if after is not None and page.together(i, i + 1) and after.shape not in "pI":
         return
-    start = jointed_start(page, i - 1)
-    if start < i - 1 and page.infos[start].first < 8 and not is_titled(page, start):
-        yield cut(page, start, i + 1, "address", 0.85, "town and state")
-
-
-def jointed_start(page: Page, k: int) -> int:
-    """Return where a town begins that ends before token k, with small words between hyphens."""
-    start = back_proper(page, k, 3)
-    while start > 3 and page.low(start - 1) == "-" and page.joined(start - 1) and k - start < 9:
+    start = back_proper(page, i - 1, 3)
+    # A town with small words between hyphens goes on before them.
+    while start > 3 and page.low(start - 1) == "-" and page.joined(start - 1) and i - start < 10:
         small = page.infos[start - 2].shape == "l" and page.low(start - 3) == "-"
         if not small or page.infos[start - 4].shape not in "CM":
             break
         start -= 4
-    return start
+    if start < i - 1 and page.infos[start].first < 8 and not is_titled(page, start):
+        yield cut(page, start, i + 1, "address", 0.85, "town and state")
 
 
 SETTLED = re.compile(
@@ -207,31 +196,25 @@ def find_settlements(page: Page, i: int) -> Iterator[Candidate]:
 @detector("ZIP", m.FIVE)
 def find_zips(page: Page, i: int) -> Iterator[Candidate]:
     """Five digits after the word ZIP, or alone after a comma and a place."""
-    if page.ends[i] - page.starts[i] != 5:
-        return
-    before = page.low(i - 1)
-    if before in {":", "code"}:
-        before = page.low(i - 2)
-    if before in ("zip", "zipcode", "code", "plz"):
-        found = ZIP.match(page.text, page.starts[i])
-        if found:
-            start = page.starts[i - 1] if page.low(i - 1) == "zip" else found.start()
-            yield Candidate(start, found.end(), "address", 0.95, "ZIP")
+    before = page.low(i - 2 if page.low(i - 1) in (":", "code") else i - 1)
+    found = ZIP.match(page.text, page.starts[i])
+    if found and before in ("zip", "zipcode", "code", "plz"):
+        start = page.starts[i - 1] if page.low(i - 1) == "zip" else found.start()
+        yield Candidate(start, found.end(), "address", 0.95, "ZIP")
 
 
 @detector("German postcode", m.FIVE, languages=("de",))
 def find_german_postcodes(page: Page, i: int) -> Iterator[Candidate]:
     """Five digits and a town: 10115 Berlin."""
     town = page.near(i, i + 1)
-    if town is None or town.shape not in "CM" or page.ends[i] - page.starts[i] != 5:
-        return
-    if page.marks(i + 1) & (m.STOP | m.HEAD | m.DOSE):
+    if town is None or town.shape not in "CM" or town.marks & (m.STOP | m.HEAD | m.DOSE):
         return
     end = i + 2
-    while page.together(i, end) and (
-        (page.low(end) in ("am", "an", "der", "im", "-", "/", "ob") and page.together(end, end + 1))
-        or (page.marks(end) & m.PLACE and page.capital(end))
-    ):
+    while page.together(i, end):
+        small = page.low(end) in ("am", "an", "der", "im", "-", "/", "ob")
+        inner = small and page.together(end, end + 1)
+        if not inner and not (page.marks(end) & m.PLACE and page.capital(end)):
+            break
         end += 1
     if page.infos[end - 1].shape == "l" and end < page.size and page.infos[end].shape == "C":
         end += 1
@@ -284,16 +267,15 @@ def find_homes(page: Page, i: int) -> Iterator[Candidate]:
     if info.marks & (BARRED | m.STATE) and not info.marks & (m.PLACE | m.SAINT):
         return
     end = forward_proper(page, j, 3)
+    # Ash Narrows First Nation
     nation = page.low(end) == "nation" and page.low(end - 1) == "first"
     if nation and page.together(end - 1, end):
-        # Ash Narrows First Nation
         end += 1
     if any(page.marks(k) & (m.HOSPITAL | m.CLUB | m.COMPANY) for k in range(j, end + 1)):
         return
     if end > j and not page.marks(end) & m.HEAD and (not page.infos[j].medical or end > j + 1):
-        weak = page.low(i) in CUES.weak_home
-        if page.infos[j].first >= 12 and not page.marks(j) & m.PLACE:
-            weak = True
+        person = page.infos[j].first >= 12 and not page.marks(j) & m.PLACE
+        weak = person or page.low(i) in CUES.weak_home
         yield cut(page, j, end, "address", 0.55 if weak else 0.82, "home")
 
 
@@ -329,12 +311,103 @@ def find_numbered_names(page: Page, i: int) -> Iterator[Candidate]:
     if after is not None and runs_on and not after.marks & listed:
         return
     line = page.lines[i]
-    near = False
     for k in range(i + 1, min(page.size, i + 24)):
         if page.lines[k] > line + 1:
-            break
-        number = page.lines[k] == line + 1 and page.ends[k] - page.starts[k] == 5
-        state = page.marks(k) & m.STATE and page.infos[k].shape == "U"
-        near = near or bool(state) or (number and page.infos[k].shape == "d")
-    if near:
-        yield cut(page, start, i + 1, "address", 0.85, "name and house number")
+            return
+        zipped = page.lines[k] == line + 1 and page.marks(k) & m.FIVE
+        if zipped or (page.marks(k) & m.STATE and page.infos[k].shape == "U"):
+            yield cut(page, start, i + 1, "address", 0.85, "name and house number")
+            return
+
+
+VILLAGE = cues("village")
+PROPER = cues("proper")
+
+
+TERRAIN = m.mark("terrain")
+HITHER = m.mark("hither")
+#: What goes on with the name of a firm or a practice: Nickel Creek Imaging.
+LONGER = m.HOSPITAL | m.COMPANY | m.CLUB | m.mark("care") | m.mark("firm") | m.mark("body")
+
+#: Ends of the names of towns and villages, in Britain, Ireland, America, India and elsewhere.
+ENDINGS = (
+    "ton", "ham", "bury", "ford", "wick", "worth", "thorpe", "ville", "burg", "burgh", "borough", "shire", "field", "mouth", "combe",
+    "dale", "stead", "mere", "chester", "caster", "minster", "pool", "hurst", "leigh", "bourne", "holme", "well", "brook", "bridge",
+    "nagar", "pur", "abad", "patti", "palli", "halli", "ganj", "gaon", "giri", "wadi", "garh", "kot", "kirk", "wood", "stow", "firth",
+)  # fmt: skip
+
+
+@detector("place with joints", m.SLASH, languages=("en",))
+def find_jointed_places(page: Page, i: int) -> Iterator[Candidate]:
+    """Find Stainforth-on-Wye: a small word between two capitals, with hyphens."""
+    hyphens = page.low(i) == "-" and page.low(i + 2) == "-"
+    if i < 1 or not hyphens or page.low(i + 1) not in PROPER.joints:
+        return
+    if not (page.joined(i - 1) and page.joined(i) and page.joined(i + 1) and page.joined(i + 2)):
+        return
+    small = page.infos[i + 1].shape == "l" or is_plain(page, i)
+    if not small or page.infos[i - 1].shape not in "CMUl" or page.infos[i + 3].shape not in "CMUl":
+        return
+    capitals = page.capital(i - 1) and page.capital(i + 3)
+    if not capitals and not (is_plain(page, i) and not page.infos[i - 1].common):
+        return
+    start = back_proper(page, i, 2) if not is_plain(page, i) else i - 1
+    yield cut(page, min(start, i - 1), i + 4, "address", 0.88 if capitals else 0.65, "village")
+
+
+@detector("place by its last word", TERRAIN, languages=("en",))
+def find_terrain(page: Page, i: int) -> Iterator[Candidate]:
+    """Find Nickel Creek, Okafor Nagar, Wannaroo Siding: capitalised words before a word of the land."""
+    if not (page.capital(i) or is_plain(page, i)):
+        return
+    start = back_proper(page, i, 3)
+    while start < i and page.infos[start].shape == "p":
+        start += 1
+    before = page.infos[i - 1] if start < i else None
+    if before is None or before.medical or (before.marks & BARRED and before.index < 3):
+        return
+    after = page.near(i, i + 1)
+    if after is not None and after.marks & (m.HEAD | LONGER):
+        return
+    placed = page.low(start - 1) in VILLAGE.placed or page.marks(start - 1) & m.LIVES
+    part = page.marks(start - 2) & (m.DIGIT | m.STREET | m.UNIT)
+    listed = page.low(start - 1) == "," and part
+    strange = not before.common or bool(before.marks & m.PLACE and before.index >= -3)
+    if is_plain(page, i):
+        evidence = 0.68 if strange and (placed or listed) else 0.5 if strange or placed else 0.0
+    elif placed or listed:
+        evidence = 0.85
+    else:
+        evidence = 0.65 if strange or i - start > 1 else 0.5
+    if evidence:
+        # Ash Narrows First Nation
+        end = i + 3 if page.low(i + 1) == "first" and page.low(i + 2) == "nation" else i + 1
+        yield cut(page, start, end, "address", evidence, "village")
+
+
+@detector("place of nobody's list", HITHER, languages=("en",))
+def find_strange_places(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a capitalised word of no list after from, in, near or to, where people come from or live."""
+    j = i + 1
+    if j >= page.size or page.infos[j].shape not in "CM" or page.lines[j] != page.lines[i]:
+        return
+    info = page.infos[j]
+    barred = info.marks & (BARRED | m.STATE | m.EPONYM | m.DRUG) and not info.marks & m.SAINT
+    if barred or info.medical:
+        return
+    end = forward_proper(page, j, 3)
+    if end <= j or page.marks(end) & m.HEAD or info.first >= 8:
+        return
+    if page.marked(j, end, m.HOSPITAL | m.CLUB | m.COMPANY | m.MEDICAL | m.TITLE):
+        return
+    led = any(page.low(k) in VILLAGE.leads for k in range(max(0, i - 3), i) if page.together(k, i))
+    ending = page.infos[end - 1].low.endswith(ENDINGS) and len(page.infos[end - 1].low) > 5
+    strange = not info.common and info.last < 14
+    if not strange and not led:
+        return
+    if page.low(end) == "via" and page.together(j, end + 1):
+        end = max(end, forward_proper(page, end + 1, 2))
+    evidence = 0.55 + (0.27 if led else 0.0) + (0.2 if ending and strange else 0.0)
+    if not led and page.low(i) in ("to", "of", "from") and not ending:
+        evidence = 0.4
+    yield cut(page, j, end, "address", min(evidence, 0.85), "village")

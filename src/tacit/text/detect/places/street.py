@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.proper import forward_proper, is_plain
+from tacit.text.names import forward_proper, is_plain
 from tacit.text.reading import marks as m
 from tacit.text.reading.page import REACH, Page
 from tacit.text.reading.words import cues
@@ -16,8 +16,7 @@ CUES = cues("street")
 PROPER = cues("proper")
 
 
-WAY = m.mark("way")
-PLOT = m.mark("plot")
+WAY, PLOT = m.mark("way"), m.mark("plot")
 
 
 @detector("street", m.STREET | WAY)
@@ -34,11 +33,8 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
         if before.shape == "d":
             break
         abbreviated = page.infos[k - 2].shape in "IC" and len(page.low(k - 2)) <= 3
-        sign = before.low in "'’.-" and before.shape == "p"
-        if sign and (before.low != "." or abbreviated):
-            k -= 1
-            continue
-        if before.low == "s" and page.low(k - 2) in "'’":
+        sign = before.low in "'’.-" and before.shape == "p" and (before.low != "." or abbreviated)
+        if sign or (before.low == "s" and page.low(k - 2) in "'’"):
             k -= 1
             continue
         if before.low in ("st", "nd", "rd", "th") and k > 1 and page.joined(k - 2):
@@ -74,10 +70,8 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
     if not words and not inside:
         return
     start, numbered = house_number(page, k)
-    after = page.infos[end] if page.together(i, end) else None
-    number = after is not None and after.shape == "d" and len(after.low) <= 4
-    trailing = page.pack.street_ends and number
-    if trailing:
+    if page.pack.street_ends and page.together(i, end) and page.marks(end) & m.FEW:
+        # The number comes after the street.
         end += 1
         if end < page.size and page.joined(end - 1) and page.is_letter(end):
             end += 1
@@ -97,8 +91,7 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
         if info.low == "st" and page.low(k - 1) in ("on", "off") and ends:
             # on king st
             yield cut(page, k, end, "address", 0.82, "street")
-            return
-        if common < 11 and info.low not in CUES.weak_plain:
+        elif common < 11 and info.low not in CUES.weak_plain:
             yield cut(page, tidy(page, k, i), end, "address", 0.65 if common else 0.8, "street")
     elif page.capital(i) and not plain and not weak and words:
         yield cut(page, tidy(page, k, i), end, "address", 0.8, "street")
@@ -161,19 +154,15 @@ def house_number(page: Page, k: int) -> tuple[int, bool]:
     return k, False
 
 
-def follows_street(page: Page, i: int, j: int) -> bool:
-    """Return True for what goes on with the address of the street at token i: a flat, a town."""
-    if page.low(j) in (",", "#") or page.marks(j) & m.UNIT:
-        return True
-    return page.together(i, j) and page.infos[j].shape in "CUI"
-
-
 def street_end(page: Page, i: int) -> int:
     """Return the end of a street after its word: a full stop, a compass point, a flat."""
     end = i + 1
     short = page.low(end) == "." and len(page.low(i)) <= 4 and page.joined(i)
-    if short and end + 1 < page.size and follows_street(page, i, end + 1):
-        end += 1
+    if short and end + 1 < page.size:
+        # A flat or a town goes on with the address.
+        beside = page.low(end + 1) in (",", "#") or page.marks(end + 1) & m.UNIT
+        if beside or (page.together(i, end + 1) and page.infos[end + 1].shape in "CUI"):
+            end += 1
     if page.low(end) in CUES.compass and page.together(i, end) and page.capital(end):
         end += 1
     if page.low(end) == "#" and page.together(i, end + 1) and page.marks(end + 1) & m.FEW:
@@ -231,9 +220,7 @@ def find_roads(page: Page, i: int) -> Iterator[Candidate]:
 def find_flats(page: Page, i: int) -> Iterator[Candidate]:
     """Flat 2, Apt 4B, Suite 300."""
     info = page.infos[i]
-    j = i + 1
-    if page.low(j) in (".", "#", "no"):
-        j += 1
+    j = i + 2 if page.low(i + 1) in (".", "#", "no") else i + 1
     if page.low(j) in ("#", "."):
         j += 1
     if not page.together(i, j):
@@ -243,13 +230,8 @@ def find_flats(page: Page, i: int) -> Iterator[Candidate]:
     if other.shape == "d" and page.ends[j] - page.starts[j] <= 5:
         if end < page.size and page.joined(j) and page.is_letter(end):
             end += 1
-        elif (
-            page.low(end) == "/"
-            and page.joined(j)
-            and page.joined(end)
-            and page.marks(end + 1) & m.FEW
-        ):
-            end += 2
+        elif page.low(end) == "/" and page.joined(j) and page.joined(end):
+            end += 2 if page.marks(end + 1) & m.FEW else 0
     elif not (other.shape == "I" and (page.low(end) == "," or page.low(end) == "-")):
         return
     elif page.low(end) == "-" and page.joined(j) and page.infos[end + 1].shape == "d":
@@ -293,19 +275,12 @@ def plot(page: Page, i: int, end: int) -> Iterator[Candidate]:
 @detector("post box", m.BOX)
 def find_boxes(page: Page, i: int) -> Iterator[Candidate]:
     """P.O. Box 77, PO Box 1290, Postfach 12 34."""
-    j = i + 1
-    if page.low(j) in (":", "#", "no"):
-        j += 1
-    if page.low(j) == ".":
-        j += 1
+    j = page.skip_dot(i + 2 if page.low(i + 1) in (":", "#", "no") else i + 1)
     if not page.together(i, j) or page.infos[j].shape != "d":
         return
     start = i
-    for k in range(i - 1, max(-1, i - 5), -1):
-        if page.low(k) in ("p", "o", "po", ".", "post", "office"):
-            start = k
-        else:
-            break
+    while start > max(0, i - 4) and page.low(start - 1) in ("p", "o", "po", ".", "post", "office"):
+        start -= 1
     while start < i and page.low(start) == ".":
         start += 1
     if start == i and page.low(i) == "box":

@@ -65,14 +65,11 @@ def find_dates(page: Page, i: int) -> Iterator[Candidate]:
     spaced = text[end : end + 1] == " " and text[end + 1 : end + 2].isdecimal()
     if not written and size <= 2 and spaced:
         written = spaced_birth(page, i)
+    if not written and size <= 2:
+        written = read_day_month(text, start, page.pack)
     if written:
         yield Candidate(begin(page, i), written.end, "date", 0.95, "date")
-        return
-    if size <= 2:
-        written = read_day_month(text, start, page.pack)
-        if written:
-            yield Candidate(begin(page, i), written.end, "date", 0.95, "date")
-            return
+    elif size <= 2:
         yield from misspelt_month(page, i)
         short = read_short(text, start) if parted else None
         if short:
@@ -83,12 +80,11 @@ def find_dates(page: Page, i: int) -> Iterator[Candidate]:
 
 def spaced_birth(page: Page, i: int) -> Written | None:
     """Return the date of birth of a form that leaves its marks out: DOB 07 06 1961."""
-    if not any(page.marks(k) & m.BORN for k in range(max(0, i - 4), i)):
-        return None
-    if page.marks(i + 1) & page.marks(i + 2) & m.DIGIT and page.together(i, i + 2):
-        three = " ".join(page.words[i : i + 3])
-        if page.text.startswith(three, page.starts[i]):
-            read = read_numeric(three.replace(" ", "/"), 0, page.pack)
+    three = page.marks(i + 1) & page.marks(i + 2) & m.DIGIT and page.together(i, i + 2)
+    if three and page.marked(i - 4, i, m.BORN):
+        spaced = " ".join(page.words[i : i + 3])
+        if page.text.startswith(spaced, page.starts[i]):
+            read = read_numeric(spaced.replace(" ", "/"), 0, page.pack)
             return replace(read, end=page.ends[i + 2]) if read else None
     return None
 
@@ -114,19 +110,15 @@ def short_date(page: Page, i: int, short: Written) -> Iterator[Candidate]:
     if after is not None and after.medical and page.low(i + 2) in ("7", "52"):
         # 5/7 amoxicillin: five days of it.
         return
-    if leads_to_date(page, end, short.form[-1]):
+    # A whole date of the same marks follows as the end of a stay.
+    found = TOWARDS.match(text, end)
+    last = read_numeric(text, found.end(), page.pack) if found else None
+    if last is not None and last.form == f"numeric{short.form[-1]}":
         yield Candidate(begin(page, i), end, "date", 0.9, "date")
         return
     evidence = {"short/": slashed, "short-": dashed, "short.": dotted}[short.form](page, i, end)
     if evidence:
         yield Candidate(begin(page, i), end, "date", evidence, "date")
-
-
-def leads_to_date(page: Page, end: int, sign: str) -> bool:
-    """Return True when a whole date of the same marks follows as the end of a stay."""
-    found = TOWARDS.match(page.text, end)
-    last = read_numeric(page.text, found.end(), page.pack) if found else None
-    return last is not None and last.form == f"numeric{sign}"
 
 
 def slashed(page: Page, i: int, end: int) -> float:
@@ -220,10 +212,8 @@ def is_weekday(page: Page, i: int) -> bool:
 
 def is_cued(page: Page, i: int) -> bool:
     """Return True after a word that leads to a day: on, dated, since, (from."""
-    k = i - 1
-    if page.low(k) in ("(", ":", "~", "?") and page.together(k, i):
-        k -= 1
-    return (page.low(k) in CUES.short_cues or bool(page.marks(k) & m.BORN)) and page.together(k, i)
+    k = i - 2 if page.low(i - 1) in ("(", ":", "~", "?") and page.together(i - 1, i) else i - 1
+    return (page.low(k) in CUES.short_cues or page.marks(k) & m.BORN > 0) and page.together(k, i)
 
 
 def is_event(page: Page, i: int) -> bool:
@@ -256,11 +246,11 @@ def is_vision(first: int, second: int) -> bool:
 
 def begins_entry(page: Page, i: int, end: int) -> bool:
     """Return True for what begins a line of a log and is followed by words: 08/06 DNA."""
-    if i and page.lines[i - 1] == page.lines[i]:
+    if not page.opens_line(i):
         return False
     j = i + 3
     if j >= page.size or page.lines[j] != page.lines[i]:
-        return i == 0 or page.lines[i - 1] < page.lines[i]
+        return True
     after = page.infos[j]
     wide = page.lower or page.starts[j] - end > 1
     worded = after.shape in "CUM" or after.low in "-–—:|"
@@ -270,9 +260,7 @@ def begins_entry(page: Page, i: int, end: int) -> bool:
 def ends_heading(page: Page, i: int) -> bool:
     """Return True for what ends a line after a wide space or a dash: WR Dr Moss   4/10."""
     j = i + 3
-    if j < page.size and page.lines[j] == page.lines[i]:
-        return False
-    if not i or page.lines[i - 1] != page.lines[i]:
+    if (j < page.size and page.lines[j] == page.lines[i]) or page.opens_line(i):
         return False
     return page.starts[i] - page.ends[i - 1] >= 2 or page.low(i - 1) in ("-", "–", "—", "|")
 
@@ -316,12 +304,11 @@ def find_month_dates(page: Page, i: int) -> Iterator[Candidate]:
     if i + 1 >= page.size or page.starts[i + 1] - page.ends[i] > 3:
         return
     info = page.infos[i]
-    if info.shape == "l" and info.low in ("may", "march", "mar", "sun") and not page.lower:
+    small = info.shape == "l"
+    if small and info.low in ("may", "march", "mar", "sun") and not page.lower:
         return
-    verb = info.shape == "l" and info.low == "may"
-    if verb and page.low(i + 1) != "." and page.infos[i + 1].shape != "d":
-        return
-    if i and page.joined(i - 1):
+    verb = small and info.low == "may" and page.low(i + 1) != "."
+    if (verb and page.infos[i + 1].shape != "d") or (i and page.joined(i - 1)):
         return
     month = page.pack.months.get(info.low) or page.pack.months.get(strip_marks(info.low), 0)
     written = read_month_day(page.text, month, page.ends[i]) if month else None
