@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.plot.chart import Chart
-from tacit.plot.parts import SPOKEN, heading, layer, short_number
+from tacit.plot.parts import SPOKEN, layer, sheet, short_number
 from tacit.plot.theme import INK_SOFT, PALETTE, WARNING
 
 WIDTH = 360
@@ -24,6 +24,13 @@ POINTS = 25
 NODE = 0.03
 
 TONES: Mapping[str, str] = {"risky": WARNING, "safe": PALETTE[0], "unsafe": WARNING}
+#: The colour of a tone.
+COLOUR = {
+    "field": "tone",
+    "type": "nominal",
+    "scale": {"domain": list(TONES), "range": list(TONES.values())},
+    "legend": None,
+}
 
 
 @dataclass(frozen=True)
@@ -68,24 +75,20 @@ def flows(
     height = STEP * max(len(left), len(right), 2)
     space = max(space_for(side, height) for side in sizes)
     places = [stack_nodes(side, space) for side in sizes]
-    spec = {
-        "title": heading(title, subtitle),
-        "width": WIDTH,
-        "height": height,
-        "layer": [
-            layer(
-                {"type": "area", "opacity": 0.38, "interpolate": "linear", "line": False},
-                bands(left, links, places, (1 - space) / (sum(sizes[0]) or 1.0)),
-                x=axis("x", [0, 1]),
-                y=axis("low", [1, 0]),
-                y2={"field": "high"},
-                detail={"field": "band"},
-                color=colours(),
-            ),
-            *side_layers(left, sizes[0], places[0], at=0.0, unit=unit),
-            *side_layers(right, sizes[1], places[1], at=1.0, unit=unit),
-        ],
-    }
+    layers = [
+        layer(
+            {"type": "area", "opacity": 0.38, "interpolate": "linear", "line": False},
+            bands(left, links, places, (1 - space) / (sum(sizes[0]) or 1.0)),
+            x=axis("x", [0, 1]),
+            y=axis("low", [1, 0]),
+            y2={"field": "high"},
+            detail={"field": "band"},
+            color=COLOUR,
+        ),
+        *side_layers(left, sizes[0], places[0], at=0.0, unit=unit),
+        *side_layers(right, sizes[1], places[1], at=1.0, unit=unit),
+    ]
+    spec = sheet(title, subtitle, None, layers, (WIDTH, height))
     return Chart(spec, describe_flows(title, left, right, links, unit))
 
 
@@ -181,7 +184,7 @@ def side_layers(
             x2={"field": "to"},
             y=axis("low", [1, 0]),
             y2={"field": "high"},
-            color=colours(),
+            color=COLOUR,
         ),
         layer(words, [row for row in rows if not row["note"]], **place, text={"field": "label"}),
         layer({**words, "dy": -6}, noted, **place, text={"field": "label"}),
@@ -201,16 +204,6 @@ def axis(field: str, domain: list[int]) -> dict[str, Any]:
         "type": "quantitative",
         "scale": {"domain": domain, "nice": False, "zero": False},
         "axis": None,
-    }
-
-
-def colours() -> dict[str, Any]:
-    """Return the colour of a tone."""
-    return {
-        "field": "tone",
-        "type": "nominal",
-        "scale": {"domain": list(TONES), "range": list(TONES.values())},
-        "legend": None,
     }
 
 
