@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.plot.chart import Chart
 from tacit.plot.maps.ru_scales import (
     HEIGHT,
     WIDTH,
-    Place,
     ShownMap,
     by_method,
     is_drawable,
@@ -28,8 +27,11 @@ from tacit.plot.maps.ru_words import (
     label_layers,
     missing_words,
 )
-from tacit.plot.parts import heading, layer, short_number
+from tacit.plot.parts import layer, sheet, short_number
 from tacit.plot.theme import INK, INK_SOFT, WARNING, WARNING_GROUND
+
+if TYPE_CHECKING:
+    from tacit.plot.maps.ru_scales import Place
 
 FLOOR_GROUND = "#f1f3f5"
 FRONTIER_COLOUR = "#b9c2cb"
@@ -97,21 +99,21 @@ def ru_chart(
     size
         Width and height of the plot area, in pixels; words are placed for it.
     """
-    drawn = [p for p in points if is_drawable(p, log_risk=log_risk)]
+
+    def drawable(some: Iterable[Place]) -> list[Place]:
+        return [p for p in some if is_drawable(p, log_risk=log_risk)]
+
+    drawn, edge = drawable(points), drawable(frontier or ())
     width, height = size or (WIDTH, HEIGHT)
-    scales = replace(
-        scales_of(drawn, reference, cap, floor, log_risk, higher_utility_is_better),
-        width=width,
-        height=height,
-    )
-    styles = styles_of(points)
-    lines = {
-        m: [p for p in through if is_drawable(p, log_risk=log_risk)]
-        for m, through in (by_method(points) if curves is None else curves).items()
-    }
-    edge = [p for p in frontier or () if is_drawable(p, log_risk=log_risk)]
-    shown = ShownMap(drawn, lines, edge, reference, chosen, cap, floor, scales, styles)
+    scales = scales_of(drawn, reference, cap, floor, log_risk, higher_utility_is_better)
+    scales = replace(scales, width=width, height=height)
+    through = by_method(points) if curves is None else curves
+    lines = {m: drawable(some) for m, some in through.items()}
+    shown = ShownMap(drawn, lines, edge, reference, chosen, cap, floor, scales, styles_of(points))
     labels = label_layers(shown)
+    ring: list[dict[str, Any]] = []
+    if chosen is not None and is_drawable(chosen, log_risk=log_risk):
+        ring = [{"data": {"values": [row(chosen)]}, "mark": RING}]
     layers = [
         *zones(shown),
         *frontier_layer(shown),
@@ -120,21 +122,13 @@ def ru_chart(
         *marker_layers(shown, risk_label, utility_label, interactive=interactive),
         *limit_layers(shown),
         *reference_layers(shown),
-        *chosen_layer(shown),
+        *ring,
         *labels,
     ]
-    spec: dict[str, Any] = {
-        "title": heading(title, missing_words(points, drawn, log_risk=log_risk) or subtitle),
-        "width": scales.width,
-        "height": scales.height,
-        "encoding": scales.encoding(
-            risk_label,
-            utility_label
-            if higher_utility_is_better
-            else f"{utility_label} (axis reversed: less is better)",
-        ),
-        "layer": layers,
-    }
+    less = "" if higher_utility_is_better else " (axis reversed: less is better)"
+    axes = scales.encoding(risk_label, f"{utility_label}{less}")
+    below = missing_words(points, drawn, log_risk=log_risk) or subtitle
+    spec = sheet(title, below, None, layers, (width, height), **axes)
     return Chart(spec, alt_text(shown, title, risk_label, utility_label))
 
 
@@ -328,10 +322,3 @@ def reference_layers(shown: ShownMap) -> list[dict[str, Any]]:
         tips = [{"field": "method", "title": "reference"}, {"field": "risk"}, {"field": "utility"}]
         layers.append(layer(DIAMOND, [row(ref)], tooltip=tips))
     return layers
-
-
-def chosen_layer(shown: ShownMap) -> list[dict[str, Any]]:
-    """Return a ring round the chosen point."""
-    if shown.chosen is None or not is_drawable(shown.chosen, log_risk=shown.scales.log_risk):
-        return []
-    return [{"data": {"values": [row(shown.chosen)]}, "mark": RING}]

@@ -6,10 +6,16 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tacit.plot.place import Spot
 from tacit.plot.theme import PALETTE
+
+if TYPE_CHECKING:
+    from tacit.alternatives.comparison.result import Candidate
+    from tacit.alternatives.rumap.points import Point
+
+    Place = Point | Candidate
 
 WIDTH, HEIGHT = 600, 400
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
@@ -17,34 +23,6 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 DENSE = 25
 #: Settings named along a dense curve.
 NAMED = 6
-
-
-class Place(Protocol):
-    """What the chart reads of a point; :class:`tacit.alternatives.rumap.Point` has it."""
-
-    @property
-    def method(self) -> str:
-        """The curve."""
-
-    @property
-    def label(self) -> str:
-        """The setting."""
-
-    @property
-    def risk(self) -> float:
-        """The risk."""
-
-    @property
-    def utility(self) -> float:
-        """The utility."""
-
-    @property
-    def risk_interval(self) -> tuple[float, float] | None:
-        """Confidence limits of the risk."""
-
-    @property
-    def utility_interval(self) -> tuple[float, float] | None:
-        """Confidence limits of the utility."""
 
 
 @dataclass(frozen=True)
