@@ -89,39 +89,30 @@ class Trial:
 
 
 @dataclass
-class Found:
-    """What a search found."""
-
-    #: Everything that was measured on the whole file.
-    map: RUMapResult
-    proposals: tuple[Proposal, ...]
-    #: The last measurement of every candidate that did not get there, with its fate.
-    trials: list[Trial] = field(default_factory=list)
-    #: Settings that the budget left no room for.
-    untried: int = 0
-    #: Sizes of the samples.
-    samples: tuple[int, ...] = ()
-    #: How often data were protected and measured.
-    evaluations: int = 0
-    left_out: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass
 class Search:
-    """Successive halving over samples of the file."""
+    """Successive halving over samples of the file, and what it found."""
 
     task: Task
     context: Context
-    trials: list[Trial] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
+    #: The last measurement of every candidate that did not get to the whole file, with its fate.
+    trials: list[Trial] = field(default_factory=list)
+    #: How often data were protected and measured.
     evaluations: int = 0
     #: Methods that the measure of risk does not see.
     blind: set[str] = field(default_factory=set)
     #: Share of the work done, for progress.
     done: float = 0.0
+    #: Everything that was measured on the whole file.
+    map: RUMapResult = field(init=False)
+    proposals: list[Proposal] = field(default_factory=list)
+    #: Sizes of the samples.
+    samples: tuple[int, ...] = ()
+    #: Settings that the budget left no room for.
+    untried: int = 0
 
-    def run(self, proposals: Sequence[Proposal]) -> Found:
-        """Return everything that was measured on the whole file, and what became of the rest."""
+    def run(self, proposals: Sequence[Proposal]) -> Search:
+        """Find what can be measured on the whole file, and what becomes of the rest."""
         data, n = self.task.data, len(self.task.data)
         sizes = sample_sizes(n)
         quotas = share_out(self.task.budget, len(sizes), self.task.replicates)
@@ -132,17 +123,13 @@ class Search:
             found = self.measure(shown, data, 0.9, self.task.replicates)
         else:
             shown, found = self.explore(proposals, data, quotas, 0.9, self.task.replicates)
-        shown, found = self.climb(proposals, shown, found, quotas.climb)
-        tried = {p.name for p in (*shown, *(t.proposal for t in self.trials))}
-        return Found(
-            found,
-            tuple(shown),
-            [t for t in self.trials if t.proposal.name not in {p.name for p in shown}],
-            sum(p.name not in tried and p.method not in self.blind for p in proposals),
-            tuple(len(s) for s in samples),
-            self.evaluations,
-            self.left_out,
-        )
+        self.proposals, self.map = self.climb(proposals, shown, found, quotas.climb)
+        there = {p.name for p in self.proposals}
+        tried = there | {t.proposal.name for t in self.trials}
+        self.trials = [t for t in self.trials if t.proposal.name not in there]
+        self.untried = sum(p.name not in tried and p.method not in self.blind for p in proposals)
+        self.samples = tuple(len(s) for s in samples)
+        return self
 
     def explore(
         self,
@@ -243,20 +230,14 @@ class Search:
         self, proposals: Sequence[Proposal], data: Microdata, until: float, replicates: int = 1
     ) -> RUMapResult:
         """Measure proposals on some records; the points come in the order of the proposals."""
-        begun, n = self.done, len(data)
-
-        stretch = self.context.work.between(begun, until)
+        n = len(data)
+        stretch = self.context.work.between(self.done, until)
 
         def hear(event: Event) -> None:
             stretch.hear(replace(event, text=f"{event.text} on {n:,} records"))
 
-        made = self.task.map_of(proposals, replicates=replicates)
-        found = made.run(
-            data,
-            seed=self.context.seed,
-            on_event=hear,
-            should_stop=self.context.should_stop,
-        )
+        made, ctx = self.task.map_of(proposals, replicates=replicates), self.context
+        found = made.run(data, seed=ctx.seed, on_event=hear, should_stop=ctx.should_stop)
         self.done = until
         self.evaluations += 1 + sum(p.replicates for p in found.points)
         return in_order(found, proposals)

@@ -66,7 +66,11 @@ class Bench:
             warnings.simplefilter("always")
             try:
                 original, released = protect(candidate.plan, self.data, run)
-                check_earlier_claims(released)
+                # A claim of an earlier step may no longer hold, and such data could not be released; the last step
+                # has just checked its own.
+                for action in released.history[:-1]:
+                    for claim in action.claims:
+                        claim.require(released.claim_view(), where=action.kind)
                 found = [
                     tuple(self.gauge(g, i, original, released, run) for i, g in enumerate(gauges))
                     for gauges in (self.risk, self.utility)
@@ -91,16 +95,6 @@ class Bench:
             released, original=original, register=self.register, control=self.control, context=ctx
         )
         return float(found.value)
-
-
-def check_earlier_claims(released: Data) -> None:
-    """Refuse data on which a claim no longer holds that a step before the last one made.
-
-    They could not be released. The last step has just checked its own.
-    """
-    for action in released.history[:-1]:
-        for claim in action.claims:
-            claim.require(released.claim_view(), where=action.kind)
 
 
 # -- gauges ------------------------------------------------------------------------------------------

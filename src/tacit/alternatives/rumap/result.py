@@ -326,9 +326,7 @@ class RUMapResult(Result):
 
     def envelope(self, method: str) -> tuple[Point, ...]:
         """Return the frontier of one method's own points: its best settings over all its parameters."""
-        points = self.curve(method)
-        sub = replace(self, points=points)
-        return sub.frontier
+        return replace(self, points=self.curve(method)).frontier
 
     def curves(self) -> dict[str, tuple[Point, ...]]:
         """Return the points that each method's line runs through.

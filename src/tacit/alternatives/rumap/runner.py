@@ -125,7 +125,9 @@ def decide_when_to_fork(
     bench: Bench, workers: int | None, todo: Sequence[Evaluation]
 ) -> Callable[[int, float], bool]:
     """Return when serial work should give way to several processes: told (jobs done, seconds)."""
-    several = (workers or os.cpu_count() or 1) > 1 and engine_of(bench.data) in ("duckdb", "none")
+    # What lives in memory has no engine.
+    engine = getattr(getattr(bench.data, "engine", None), "name", "none")
+    several = (workers or os.cpu_count() or 1) > 1 and engine in ("duckdb", "none")
     if not several or len(todo) < 2:
         return lambda _done, _seconds: False
     if workers is not None:
@@ -239,8 +241,3 @@ def evaluate_job(candidate: int, seed: int) -> Values:
     """Evaluate one job in a process of the pool."""
     bench: Bench = _worker["bench"]
     return bench.evaluate(_worker["candidates"][candidate], seed, _worker["stop"].is_set)
-
-
-def engine_of(data: Any) -> str:
-    """Return the engine on which data live; ``none`` for what lives in memory."""
-    return str(getattr(getattr(data, "engine", None), "name", "none"))
