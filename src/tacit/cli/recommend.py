@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.options import Many, Separator, Workers
+from tacit.cli.options import Many, Separator, Workers, split
 from tacit.cli.render import console, progress_bar
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def recommend(
     """
     import tacit
     from tacit.alternatives.recommendation.result import refuse_replacing
-    from tacit.cli.generated import rule, split
+    from tacit.cli.generated import rule
 
     if out is not None:
         refuse_replacing(out, force=force)

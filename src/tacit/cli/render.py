@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 class Console:
     """Standard output for answers, standard error for progress, notes and errors."""
 
-    def __init__(self) -> None:
-        self._consoles: dict[bool, Any] = {}
-
     def rich(self, *, stderr: bool = False) -> Any:
         """Return the rich console for a stream, made when first used."""
         from rich.console import Console as RichConsole
@@ -182,21 +179,13 @@ def progress_bar(console: Console) -> Iterator[Listener]:
     if not sys.stderr.isatty():
         yield Lines(console)
         return
-    from rich.progress import (
-        BarColumn,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-    from rich.progress import (
-        Progress as Bar,
-    )
+    from rich import progress
 
-    with Bar(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TimeElapsedColumn(),
+    with progress.Progress(
+        progress.SpinnerColumn(),
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.TimeElapsedColumn(),
         console=console.rich(stderr=True),
         transient=True,
     ) as bar:
