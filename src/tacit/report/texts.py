@@ -269,8 +269,4 @@ def mark_words(text: str, spans: Sequence[Any]) -> doc.Words:
     return tuple(p for p in (*parts, text[at:].rstrip()) if p)
 
 
-@view_class.register
-def texts_view(data: Corpus) -> type[View]:
-    """Return the view of texts."""
-    del data
-    return TextsView
+view_class.register(Corpus, lambda _: TextsView)

@@ -54,12 +54,9 @@ class View:
         """Return every claim with the verdict of its check."""
         return tuple(
             Judged(c, self.claim_name(c), words.claim_sentence(c), self.holds(c))
-            for c in self.list_checkable_claims()
+            for c in self.release.claims
+            if self.release.kind.name in c.about
         )
-
-    def list_checkable_claims(self) -> Sequence[Any]:
-        """Return the claims that can be recomputed on what is released."""
-        return [c for c in self.release.claims if self.release.kind.name in c.about]
 
     def holds(self, claim: Any) -> bool:
         """Recompute a claim."""
@@ -72,7 +69,7 @@ class View:
     def missed(self, *, public: bool = False) -> list[str]:
         """Return a sentence for each measure that misses its own threshold."""
         results = public_results(self.release) if public else self.release.after
-        return [text for result in results if (text := words.describe_missed_threshold(result))]
+        return [f"{result.shortfall}." for result in results if result.shortfall]
 
     def noted(self, *, public: bool = False) -> list[str]:
         """Return what else must not be overlooked: requirements not met, measures left out, a given seed."""
@@ -177,13 +174,11 @@ class View:
         compared = before is not None and not public
         rows = list(numbers_of(result, before))
         heads = doc.numbers("before", "after") if compared else doc.numbers("value")
-        alone = "Measured on the released data"
+        other = "Measured on the released data" if public else "Release compared with the original"
         table = doc.DataTable.of(
             ["measure", *heads],
             [r if compared else (r[0], r[2]) for r in rows],
-            "Before and after protection"
-            if compared
-            else (alone if public else "Release compared with the original"),
+            "Before and after protection" if compared else other,
         )
         charts = [] if self.told_already(result) else charts_of(result)
         explanation = result.explanation or f"{lookup(result.kind).title()}."

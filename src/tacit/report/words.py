@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tacit.report.document import Mark, Words, parts
-from tacit.result import Result, format_number
+from tacit.result import format_number
 
 if TYPE_CHECKING:
     from tacit.claims import Claim
@@ -423,11 +423,6 @@ def on_lines(lines: Iterable[Words]) -> tuple[str | Mark, ...]:
         found += ["\n"] if found else []
         found += parts(line)
     return tuple(found)
-
-
-def describe_missed_threshold(result: Result) -> str:
-    """Return in which respect a result misses the threshold of its own measure; empty when it does not."""
-    return f"{result.shortfall}." if result.shortfall else ""
 
 
 def sentence(text: str) -> str:
