@@ -244,13 +244,8 @@ def levels(
 ) -> Chart:
     """Return one track per column, filled up to the level that was reached.
 
-    Parameters
-    ----------
-    items
-        Column, level reached (on average, where values differ in level), height of its hierarchy, and
-        what the level means (may be empty).
-    title, subtitle
-        Heading of the chart.
+    Items are the column, the level reached (on average, where values differ in level), the height of its hierarchy, and
+    what the level means (may be empty).
     """
     given = [(n, lv, max(int(h), 1), meaning) for n, lv, h, meaning in items]
     tallest = max([h for _, _, h, _ in given], default=1)

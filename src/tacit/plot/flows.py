@@ -54,19 +54,10 @@ def flows(
     subtitle: str = "",
     unit: str = "subjects",
 ) -> Chart:
-    """Return bands from left nodes to right nodes, as wide as what flows.
+    """Return bands from left nodes to right nodes (from top to bottom), as wide as what flows.
 
-    Parameters
-    ----------
-    left, right
-        The nodes from top to bottom.
-    links
-        What flows from left node i to right node j; a zero is drawn as a hair line, for a member
-        that is named in a set without giving anybody to it.
-    title, subtitle
-        Heading of the chart.
-    unit
-        What is counted.
+    ``links`` says how many of a ``unit`` flow from left node i to right node j; a zero is drawn as a hair line, for a
+    member that is named in a set without giving anybody to it.
     """
     sizes = [
         [sum(v for (i, _), v in links.items() if i == n) for n in range(len(left))],

@@ -47,36 +47,12 @@ def heat_map(
     angle: int | None = 0,
     alt: str = "",
 ) -> Chart:
-    """Return a map of coloured fields.
+    """Return a map of coloured fields; rows and columns stand in the order of the fields where none is given.
 
-    Parameters
-    ----------
-    fields
-        Every field that has a value.
-    title, subtitle, x, y
-        The heading and the titles of the axes.
-    scale
-        The colour scale: ``domain`` and ``scheme`` or ``range``.
-    rows, columns
-        Their order; that of the fields when none is given.
-    step
-        Width and height of a field.
-    white
-        When numbers are printed in white: a test of ``datum.value``.
-    legend, meaning
-        The legend of the colours (none by default) and its title.
-    grey
-        Columns of another kind, which stay grey.
-    framed
-        (row, column) of the fields to be framed.
-    ground
-        Draw empty fields, too.
-    printed
-        Print the numbers.
-    on_top, angle
-        Where the names of columns stand, and how they are turned.
-    alt
-        The alternative text; by default title and fields.
+    ``scale`` is that of the colours (``domain`` and ``scheme`` or ``range``), ``meaning`` the title of their ``legend``;
+    ``white`` is a test of ``datum.value`` that says when numbers are printed in white. Columns in ``grey`` are of another
+    kind and stay grey, the fields (row, column) in ``framed`` get a frame, and with ``ground`` empty fields are drawn, too.
+    ``on_top`` and ``angle`` say where the names of columns stand, and how they are turned.
     """
     given = list(fields)
     down = list(rows or dict.fromkeys(f.row for f in given))

@@ -47,20 +47,10 @@ def lines(
     y_axis: Mapping[str, Any] | None = None,
     height: int = 240,
 ) -> Chart:
-    """Return one line for each series.
+    """Return one line for each series; points are (series, x, y).
 
-    Parameters
-    ----------
-    points
-        Series, x and y.
-    title, subtitle, x, y, by, alt
-        Heading, titles of the axes and of the legend, alternative text.
-    bold
-        The series drawn strongly, in the colour of the text.
-    colours, dashed, steps, marked
-        How lines look: more series than colours are grey.
-    x_axis, y_axis
-        Options of the axes: ``scale``, ``axis``.
+    ``by`` is the title of the legend, ``bold`` the series drawn strongly, in the colour of the text; more series than
+    colours are grey. ``x_axis`` and ``y_axis`` are options of the axes: ``scale``, ``axis``.
     """
     rows: list[dict[str, Any]] = [{"series": s, "x": a, "y": b} for s, a, b in points]
     names = list(dict.fromkeys(r["series"] for r in rows))

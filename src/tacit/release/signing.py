@@ -97,7 +97,8 @@ def signature_check(
     key in the folder is used, which shows only that the folder is whole. None when nobody signed, and no key is trusted.
     """
     name = "signature holds"
-    trusted = [read_public_key(Path(signer))] if signer is not None else trusted_keys()
+    # A damaged key of the store is an error, never left out.
+    trusted = [read_public_key(Path(f)) for f in (stored_keys() if signer is None else [signer])]
     there = [is_entry(folder / file) for file in (SIGNATURE, SIGNER)]
     if not manifest.signer:
         if any(there):
@@ -181,11 +182,6 @@ def stored_keys() -> list[Path]:
     """Return the files of the store."""
     with explain_store("read"):
         return sorted(key_store().glob("*.pub")) if key_store().exists() else []
-
-
-def trusted_keys() -> list[bytes]:
-    """Return the public keys that are trusted here; a damaged one is an error, never left out."""
-    return [read_public_key(file) for file in stored_keys()]
 
 
 def trust_key(path: str | Path, name: str | None = None) -> Path:

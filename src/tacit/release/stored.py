@@ -13,13 +13,7 @@ from tacit.errors import InputError
 from tacit.kinds import kind_named
 from tacit.plan import Plan
 from tacit.registry import lookup
-from tacit.release.folders import (
-    MANIFEST,
-    Manifest,
-    confidential_folder,
-    read_json,
-    resolve_target,
-)
+from tacit.release.folders import Manifest, confidential_folder, read_json, resolve_target
 from tacit.release.ledger import Ledger
 from tacit.release.release import NotStored, Release
 from tacit.release.repetition import left_out
@@ -33,8 +27,6 @@ LEDGER = "the ledger: it is in the confidential folder, which is not here"
 def load_release(folder: Path) -> Release[Any]:
     """Read a release back; see :meth:`tacit.Release.load`."""
     target = resolve_target(folder, "read")
-    if not (target / MANIFEST).exists():
-        raise InputError(f"{target.name!r} is not a release: it has no {MANIFEST}")
     manifest = Manifest.read(target)
     if manifest.kind == "plots":
         raise InputError(f"{target.name!r} holds protected plots alone: there are no data to read")

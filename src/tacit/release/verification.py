@@ -168,14 +168,11 @@ def ledger_check(secret: Path, manifest: Manifest) -> Check:
     """Compare everything in the confidential folder with its seal in the manifest."""
     name = "ledger is the one written with it"
     if secret.is_symlink() or not secret.is_dir():
-        return (
-            name,
-            False,
-            (
-                f"there is none: the folder {printable(secret.parent.name)!r} with the ledger is not here, or not that of this "
-                "release. Who was given the public folder alone verifies it with --recipient (recipient=True)"
-            ),
+        why = (
+            f"there is none: the folder {printable(secret.parent.name)!r} with the ledger is not here, or not that of this "
+            "release. Who was given the public folder alone verifies it with --recipient (recipient=True)"
         )
+        return name, False, why
     try:
         same = seal_of(secret) == manifest.ledger
     except OSError as error:
@@ -196,11 +193,8 @@ def place_check(target: Path, manifest: Manifest) -> Check:
     if not numbered or manifest.release not in numbered:
         return name, False, "the log of releases does not know it"
     if {*ledgers} - {*numbered}:
-        return (
-            name,
-            False,
-            "entries were taken from the log of releases: a ledger is here that it does not know",
-        )
+        why = "entries were taken from the log of releases: a ledger is here that it does not know"
+        return name, False, why
     newer = len(numbered) - 1 - numbered.index(manifest.release)
     if newer:
         return name, False, f"an older release was put back, or the writing of a newer one was cut short: {newer} came later"  # fmt: skip
@@ -349,11 +343,8 @@ def rerun_checks(
 
 def late_check(step: str, *, vouched: bool) -> Check:
     """Return what a re-run says where a limit of time decided: nothing, but that a trusted signature must vouch for the data."""
-    return (
-        "re-run",
-        vouched,
-        OTHER_MACHINE.format(step=step) + (BY_SIGNATURE if vouched else UNDECIDED),
-    )
+    end = BY_SIGNATURE if vouched else UNDECIDED
+    return "re-run", vouched, OTHER_MACHINE.format(step=step) + end
 
 
 def stopped_early(steps: Any) -> str | None:

@@ -71,33 +71,13 @@ def ru_chart(
 ) -> Chart:
     """Return the map of Duncan, Keller-McNulty and Stokes: utility to the right, risk upwards.
 
-    Parameters
-    ----------
-    points
-        The candidates. One without a place (NaN, an infinite risk, or 0 on a logarithmic axis) is not
-        drawn, and the subtitle says so.
-    risk_label, utility_label
-        Titles of the axes.
-    cap, floor
-        Largest risk and least utility allowed; what lies beyond is shaded.
-    frontier
-        The points that no other beats.
-    reference
-        The data without masking: a diamond, and a dotted line at their utility.
-    chosen
-        The point to ring.
-    curves
-        The points that each method's line runs through; by default all of its points in their order.
-    log_risk
-        Draw risk on a logarithmic axis.
-    higher_utility_is_better
-        False for a distortion; its axis then runs backwards, so that better is always to the right.
-    title, subtitle
-        Heading.
-    interactive
-        Let the reader zoom, pan and point at a curve (for pages; a picture looks the same).
-    size
-        Width and height of the plot area, in pixels; words are placed for it.
+    A point without a place (NaN, an infinite risk, or 0 on a logarithmic axis) is not drawn, and the subtitle says so.
+    What lies beyond ``cap`` (the largest risk allowed) and ``floor`` (the least utility) is shaded. The ``reference``, the
+    data without masking, is a diamond with a dotted line at their utility; the ``chosen`` point gets a ring. ``curves``
+    are the points that each method's line runs through, by default all of its points in their order. The axis of a
+    distortion runs backwards, so that better is always to the right. ``interactive`` lets the reader zoom, pan and point
+    at a curve (for pages; a picture looks the same); ``size`` is that of the plot area in pixels, and words are placed
+    for it.
     """
 
     def drawable(some: Iterable[Place]) -> list[Place]:
