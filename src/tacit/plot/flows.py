@@ -80,7 +80,16 @@ def flows(
         *side_layers(right, sizes[1], places[1], at=1.0, unit=unit),
     ]
     spec = sheet(title, subtitle, None, layers, (WIDTH, height))
-    return Chart(spec, describe_flows(title, left, right, links, unit))
+    parts = []
+    for j, node in enumerate(right[:SPOKEN]):
+        sources = ", ".join(
+            f"{short_number(size)} from {left[i].label}"
+            for (i, to), size in sorted(links.items())
+            if to == j
+        )
+        parts.append(f"{node.label} ({node.tone}) receives {sources or 'nobody'}")
+    more = f" and {len(right) - SPOKEN} more" if len(right) > SPOKEN else ""
+    return Chart(spec, f"Flow picture of {unit}: {title}. {'; '.join(parts)}{more}.")
 
 
 def space_for(sizes: Sequence[float], height: float) -> float:
@@ -196,23 +205,3 @@ def axis(field: str, domain: list[int]) -> dict[str, Any]:
         "scale": {"domain": domain, "nice": False, "zero": False},
         "axis": None,
     }
-
-
-def describe_flows(
-    title: str,
-    left: Sequence[Node],
-    right: Sequence[Node],
-    links: Mapping[tuple[int, int], float],
-    unit: str,
-) -> str:
-    """Return the picture in words."""
-    parts = []
-    for j, node in enumerate(right[:SPOKEN]):
-        sources = ", ".join(
-            f"{short_number(size)} from {left[i].label}"
-            for (i, to), size in sorted(links.items())
-            if to == j
-        )
-        parts.append(f"{node.label} ({node.tone}) receives {sources or 'nobody'}")
-    more = f" and {len(right) - SPOKEN} more" if len(right) > SPOKEN else ""
-    return f"Flow picture of {unit}: {title}. {'; '.join(parts)}{more}."

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import tacit
 from tacit.errors import DisclosureRefused, InputError, SdcError, explain_target
 from tacit.events import Job, Phase, never_interrupted
+from tacit.limits import call_library
 from tacit.release.seals import entry_hashes, seal_folder
 from tacit.storage.chained_log import append_entry, read_chain
 from tacit.storage.locks import hold_alone
@@ -149,6 +150,13 @@ def read_json(file: Path) -> dict[str, Any]:
     if not isinstance(facts, dict):
         raise InputError(f"{file.name!r} is damaged: it does not hold what it should")
     return facts
+
+
+def to_yaml(document: Mapping[str, Any]) -> str:
+    """Return YAML in the order of the sections."""
+    import yaml
+
+    return str(yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=100))
 
 
 def file_hashes(folder: Path) -> Iterator[tuple[str, str]]:
@@ -392,11 +400,6 @@ def swap_into(new: Path, target: Path) -> None:
 
 def exchange(one: Path, two: Path) -> bool:
     """Exchange two folders atomically (Linux renameat2); False where that does not exist."""
-    import ctypes
-
     at_fdcwd, rename_exchange = -100, 2
-    try:
-        call = ctypes.CDLL(None, use_errno=True).renameat2
-    except (OSError, AttributeError):
-        return False
-    return bool(call(at_fdcwd, os.fsencode(one), at_fdcwd, os.fsencode(two), rename_exchange) == 0)
+    places = at_fdcwd, os.fsencode(one), at_fdcwd, os.fsencode(two)
+    return call_library("renameat2", *places, rename_exchange) == 0

@@ -25,6 +25,11 @@ LONGEST = 900
 ENGLISH = (("discharge", 19), ("referral_us", 19))
 GERMAN = (("de_arztbrief", 18), ("de_arztbrief", 19))
 
+TERMS = {
+    "De-identified": "Names and other identifiers were looked for and replaced. That is not anonymous.",
+    "Certainty": "Between 0 and 1: how sure the evidence makes it that a place identifies somebody.",
+    "Known record": "What the holder knows of the person a text is about; it is searched in the text.",
+}
 REPLACED = (
     "Places that identify people were looked for and replaced. How many were found, of which kind and how certainly, is told "
     "to the data holder alone: beside the texts it would tell which names are made up and which are not."
@@ -180,20 +185,7 @@ class TextsView(View):
 
     def terms(self) -> tuple[tuple[str, doc.Words], ...]:
         """Return the terms that the report uses."""
-        return (
-            (
-                "De-identified",
-                "Names and other identifiers were looked for and replaced. That is not anonymous.",
-            ),
-            (
-                "Certainty",
-                "Between 0 and 1: how sure the evidence makes it that a place identifies somebody.",
-            ),
-            (
-                "Known record",
-                "What the holder knows of the person a text is about; it is searched in the text.",
-            ),
-        )
+        return tuple(TERMS.items())
 
 
 def counted_by(steps: Iterable[Any]) -> dict[str, Any]:

@@ -119,7 +119,10 @@ class Search:
         samples = [draw_sample(data, s, self.context.seed, i) for i, s in enumerate(sizes)]
         if samples:
             shown, first = self.explore(proposals, samples[0], quotas, 0.4)
-            shown = self.halve(shown, first, samples, quotas)
+            if len(samples) > 1:
+                shown = self.keep(shown, first, quotas.middle, len(samples[0]))
+                first = self.measure(shown, samples[1], 0.6)
+            shown = self.keep(shown, first, quotas.full, len(samples[-1]))
             found = self.measure(shown, data, 0.9, self.task.replicates)
         else:
             shown, found = self.explore(proposals, data, quotas, 0.9, self.task.replicates)
@@ -185,19 +188,6 @@ class Search:
         if not fit:
             return list(shown), found
         return [*shown, *fit], merge(found, self.measure(fit, data, until, replicates))
-
-    def halve(
-        self,
-        shown: Sequence[Proposal],
-        found: RUMapResult,
-        samples: Sequence[Microdata],
-        quotas: Quotas,
-    ) -> list[Proposal]:
-        """Return what goes on to the whole file."""
-        if len(samples) > 1:
-            shown = self.keep(shown, found, quotas.middle, len(samples[0]))
-            found = self.measure(shown, samples[1], 0.6)
-        return self.keep(shown, found, quotas.full, len(samples[-1]))
 
     def climb(
         self,
