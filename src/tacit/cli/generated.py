@@ -7,8 +7,6 @@ asked for is turned into a command, so that starting stays quick.
 from __future__ import annotations
 
 import inspect
-import types
-import typing
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -25,6 +23,7 @@ from tacit.data.table import Table
 from tacit.errors import DisclosureRefused
 from tacit.events import Job, Phase, Stage
 from tacit.io.options import Options
+from tacit.parameters import simple_kinds
 from tacit.plan.sections import Roles
 from tacit.registry import all_entries, lookup
 from tacit.spec import Measure, Method, Spec
@@ -33,12 +32,8 @@ from tacit.storage.own_folders import refuse_existing
 
 def simple_type(annotation: Any) -> Any:
     """Return the one type behind bounds and ``| None``; ``Any`` when there are several."""
-    if get_origin(annotation) is Annotated:
-        return simple_type(get_args(annotation)[0])
-    if get_origin(annotation) in (typing.Union, types.UnionType):
-        inner = [a for a in get_args(annotation) if a is not type(None)]
-        return simple_type(inner[0]) if len(inner) == 1 else Any
-    return annotation
+    kinds = simple_kinds(annotation) - {type(None)}
+    return kinds.pop() if len(kinds) == 1 else Any
 
 
 #: Options for reading a file that every command which reads one has.

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from errno import EACCES, ENOTDIR
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import tacit
 from tacit.errors import DisclosureRefused, InputError, SdcError, explain_target
@@ -24,6 +24,11 @@ from tacit.release.seals import entry_hashes, seal_folder
 from tacit.storage.chained_log import append_entry, read_chain
 from tacit.storage.locks import hold_alone
 from tacit.storage.own_folders import make_own_folder
+
+if TYPE_CHECKING:
+    from tacit.release.plots import PlotRelease
+    from tacit.release.release import Release
+    from tacit.release.signing import OfficeKey
 
 MANIFEST = "manifest.json"
 #: What a manifest says of itself, so that no other file of that name is taken for one.
@@ -166,33 +171,12 @@ def file_hashes(folder: Path) -> Iterator[tuple[str, str]]:
             yield name, found
 
 
-class Written(Protocol):
-    """A release that can write its two folders."""
-
-    def write_public(self, folder: Path, form: str, job: Job) -> Manifest:
-        """Write what may be given away."""
-
-    def write_private(self, folder: Path, manifest: Manifest) -> None:
-        """Write what must stay with the data holder."""
-
-
-class Signer(Protocol):
-    """A key that signs a manifest."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Return the fingerprint of its public half."""
-
-    def sign(self, folder: Path) -> None:
-        """Sign the manifest of a folder."""
-
-
 def write_folders(
-    release: Written,
+    release: Release | PlotRelease,
     target: Path,
     form: str,
     job: Job,
-    signer: Signer | None = None,
+    signer: OfficeKey | None = None,
     *,
     force: bool = False,
 ) -> Path:

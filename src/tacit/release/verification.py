@@ -27,12 +27,11 @@ from tacit.release.folders import (
     resolve_target,
 )
 from tacit.release.ledger import Ledger
-from tacit.release.repetition import as_dict, repeated_checks
+from tacit.release.repetition import Check, as_dict, repeated_checks
 from tacit.release.seals import seal_of
 from tacit.release.signing import signature_check
 from tacit.time_limits import LIMIT_REACHED
 
-Check = tuple[str, bool, str]
 UNSIGNED = (
     "nobody signed the release, so that this shows that the folder is whole, and not who wrote it"
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -172,7 +172,11 @@ class View:
     def result_section(self, result: Result, before: Result | None, *, public: bool) -> doc.Section:
         """Return one result: what it means, its numbers, its charts; to the public nothing of what was before."""
         compared = before is not None and not public
-        rows = list(numbers_of(result, before))
+        old = before.numbers if before else {}
+        rows = [
+            (result.label(name), format_result_number(old.get(name)), format_result_number(value))
+            for name, value in result.numbers.items()
+        ]
         heads = doc.numbers("before", "after") if compared else doc.numbers("value")
         other = "Measured on the released data" if public else "Release compared with the original"
         table = doc.DataTable.of(
@@ -274,14 +278,6 @@ def choose_verdict(view: View, *, public: bool) -> tuple[Any, str]:
 
 
 # -- numbers and charts of results -------------------------------------------------------------------
-
-
-def numbers_of(result: Result, before: Result | None) -> Iterator[tuple[str, str, str]]:
-    """Yield the numbers of a result for a table: name, before, after."""
-    old = before.numbers if before else {}
-    for name, value in result.numbers.items():
-        before_text = format_result_number(old.get(name))
-        yield result.label(name), before_text, format_result_number(value)
 
 
 def format_result_number(value: Any) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.alternatives.rumap.points import Point
 from tacit.alternatives.rumap.result import RUMapResult
+from tacit.report.words import join_column_names as listed
 from tacit.result import format_number
 
 if TYPE_CHECKING:
@@ -191,8 +192,3 @@ def number(value: float) -> str:
 def share(value: float) -> str:
     """Return a share for a sentence."""
     return f"{value:.1%}".replace("%", " %") if value >= 0.001 or value == 0 else "less than 0.1 %"
-
-
-def listed(words: list[str]) -> str:
-    """Return words as a list in a sentence."""
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" and {words[-1]}" if words else ""  # fmt: skip
