@@ -237,11 +237,9 @@ class Stretch:
             self.job.tell(": ".join(filter(None, (self.text, extra))), self._whole(share))
 
     def _whole(self, share: float | None) -> float | None:
-        return (
-            None
-            if share is None
-            else self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
-        )
+        if share is None:
+            return None
+        return self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
 
     def part(self, number: int, of: int, text: str = "") -> Stretch:
         """Return one of several equal stretches of this one, from 0, and report its beginning."""

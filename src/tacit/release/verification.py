@@ -92,7 +92,40 @@ def verify(
         Called with events, and asked whether to stop, while working; see :mod:`tacit.events`.
     """
     job = Job(on_event, should_stop, VERIFYING)
-    return job.watch(lambda: check_release(folder, data, signer, job, recipient=recipient))
+
+    def check() -> Verification:
+        job.begin("verify")
+        target = resolve_target(folder, "read")
+        if not (target / MANIFEST).exists():
+            raise InputError(f"{target.name!r} is not a release: it has no {MANIFEST}")
+        try:
+            manifest = Manifest.read(target)
+        except InputError as error:
+            return Verification((("manifest is as written", False, str(error)),))
+        secret = confidential_folder(target) / manifest.release
+        checks = [file_check(target, manifest)]
+        signature = signature_check(target, manifest, signer)
+        if signature is not None:
+            checks.append(signature)
+        elif recipient:
+            checks.append(("signature", True, UNSIGNED))
+        kept: list[Check] = []
+        if not recipient:
+            kept = [ledger_check(secret, manifest), place_check(target, manifest)]
+        checks += kept
+        job.begin("verify")
+        # Nothing is read or run that was not written with this release.
+        sealed = bool(kept) and kept[0][1]
+        plain = [n for n, h in manifest.files.items() if h != FOLDER_ENTRY]
+        if all(is_plain_file(target / name) for name in plain):
+            checks += statement_checks(target, manifest, secret if sealed else None)
+        if sealed and manifest.kind != "plots":
+            # A trusted key has nothing to remark on.
+            vouched = signature is not None and signature[1:] == (True, "")
+            checks += rerun_checks(target, manifest, secret, data, job, vouched=vouched)
+        return Verification(tuple(checks))
+
+    return job.watch(check)
 
 
 #: What verifying a release consists of; a recipient does the first two.
@@ -103,47 +136,6 @@ VERIFYING = (
     Phase("verify", "Running the plan again", 12),
     Phase("verify", "Comparing the release with what the plan gives", 4),
 )
-
-
-def check_release(
-    folder: str | Path,
-    data: Data | None,
-    signer: str | Path | None,
-    job: Job,
-    *,
-    recipient: bool,
-) -> Verification:
-    """Check a release, part by part of the job."""
-    job.begin("verify")
-    target = resolve_target(folder, "read")
-    if not (target / MANIFEST).exists():
-        raise InputError(f"{target.name!r} is not a release: it has no {MANIFEST}")
-    try:
-        manifest = Manifest.read(target)
-    except InputError as error:
-        return Verification((("manifest is as written", False, str(error)),))
-    secret = confidential_folder(target) / manifest.release
-    checks = [file_check(target, manifest)]
-    signature = signature_check(target, manifest, signer)
-    if signature is not None:
-        checks.append(signature)
-    elif recipient:
-        checks.append(("signature", True, UNSIGNED))
-    kept: list[Check] = []
-    if not recipient:
-        kept = [ledger_check(secret, manifest), place_check(target, manifest)]
-    checks += kept
-    job.begin("verify")
-    # Nothing is read or run that was not written with this release.
-    sealed = bool(kept) and kept[0][1]
-    plain = [n for n, h in manifest.files.items() if h != FOLDER_ENTRY]
-    if all(is_plain_file(target / name) for name in plain):
-        checks += statement_checks(target, manifest, secret if sealed else None)
-    if sealed and manifest.kind != "plots":
-        # A trusted key has nothing to remark on.
-        vouched = signature is not None and signature[1:] == (True, "")
-        checks += rerun_checks(target, manifest, secret, data, job, vouched=vouched)
-    return Verification(tuple(checks))
 
 
 def file_check(target: Path, manifest: Manifest) -> Check:

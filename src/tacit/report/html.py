@@ -25,19 +25,16 @@ def render_html(document: Document) -> str:
     live = (
         any(isinstance(block, Figure) and block.live for block in document.walk()) and has_script()
     )
-    return (
-        templates()
-        .get_template("report.html")
-        .render(
-            document=document,
-            version=tacit.__version__,
-            keys=section_keys(document),
-            draw=Drawing(),
-            live=live,
-            # Safe: the scripts and styles are our own.
-            bundle=Markup(bundle()) if live else "",  # noqa: S704
-            dark=Markup("".join(dark_rules())),  # noqa: S704
-        )
+    page = templates().get_template("report.html")
+    return page.render(
+        document=document,
+        version=tacit.__version__,
+        keys=section_keys(document),
+        draw=Drawing(),
+        live=live,
+        # Safe: the scripts and styles are our own.
+        bundle=Markup(bundle()) if live else "",  # noqa: S704
+        dark=Markup("".join(dark_rules())),  # noqa: S704
     )
 
 

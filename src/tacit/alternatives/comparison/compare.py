@@ -90,7 +90,18 @@ def compare(
             for name, system in systems.items()
         ]
         for label, measure in chosen.items():
-            outcomes = measure_all(data, outcomes, label, measure, seed, job.begin("compare"))
+            work, n = job.begin("compare"), len(outcomes)
+            if isinstance(measure, TableComparison):
+                made = {o.name: o.released for o in outcomes if o.released is not None}
+                found = measure.measure_versions(made, data) if made else {}
+                outcomes = [
+                    with_result(o, label, found[o.name]) if o.name in found else o for o in outcomes
+                ]
+            else:
+                outcomes = [
+                    measure_one(data, o, label, measure, Context.start(seed, work=work.part(i, n)))
+                    for i, o in enumerate(outcomes)
+                ]
         return comparison_result(tuple(outcomes), chosen)
 
     return job.watch(run)
@@ -169,26 +180,6 @@ def run_system(data: Any, name: str, system: System, seed: int | None, work: Str
         except SdcError as error:
             return Outcome(name, seconds=time.perf_counter() - begun, reasons=(str(error),))
     return Outcome(name, released, seconds=time.perf_counter() - begun, warnings=told_in(caught))
-
-
-def measure_all(
-    data: Any,
-    outcomes: Sequence[Outcome],
-    label: str,
-    measure: Measure[Any],
-    seed: int | None,
-    work: Stretch,
-) -> list[Outcome]:
-    """Return the outcomes with one measure more."""
-    if isinstance(measure, TableComparison):
-        made = {o.name: o.released for o in outcomes if o.released is not None}
-        found = measure.measure_versions(made, data) if made else {}
-        return [with_result(o, label, found[o.name]) if o.name in found else o for o in outcomes]
-    n = len(outcomes)
-    return [
-        measure_one(data, o, label, measure, Context.start(seed, work=work.part(i, n)))
-        for i, o in enumerate(outcomes)
-    ]
 
 
 def measure_one(

@@ -129,17 +129,14 @@ def lower_is_better(gauges: Sequence[Gauge], axis: str) -> bool:
 def label_of(g: Gauge) -> str:
     """Return a measure's name for an axis."""
     if isinstance(g, Measure):
-        given = {k: v for k, v in g.to_dict().items() if k != "kind" and fits(v)}
+        # What fits on an axis.
+        given = {k: v for k, v in g.to_dict().items()
+                 if k != "kind" and isinstance(v, str | int | float) and len(str(v)) <= 12}  # fmt: skip
         first, _, rest = g.kind.partition("_")
         name = f"{first}{'-' if len(first) == 1 else ' '}{rest.replace('_', ' ')}".strip()
         parts = ", ".join(setting(k, v) for k, v in given.items())
         return f"{name} ({parts})" if parts else name
     return str(getattr(g, "label", None) or getattr(g, "__name__", "function").replace("_", " "))
-
-
-def fits(value: Any) -> bool:
-    """Return True for a value that fits on an axis."""
-    return isinstance(value, str | int | float) and len(str(value)) <= 12
 
 
 # -- identity ------------------------------------------------------------------------------------------

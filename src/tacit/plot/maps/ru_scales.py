@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tacit.plot.parts import quantity
 from tacit.plot.place import Spot
 from tacit.plot.theme import PALETTE
 
@@ -66,29 +67,22 @@ class Scales:
 
     def encoding(self, risk_label: str, utility_label: str) -> dict[str, Any]:
         """Return the two axes."""
+        shown = {"domain": True, "ticks": True, "format": ",~r"}
         kind = {"type": "log"} if self.log_risk else {}
         ticks = {"values": log_ticks(*self.risk)} if self.log_risk else {"tickCount": 6}
         return {
-            "x": {
-                "field": "utility",
-                "type": "quantitative",
-                "title": utility_label,
-                "scale": {"domain": list(self.utility), "nice": False, "reverse": self.reverse},
-                "axis": {"tickCount": 6, "domain": True, "ticks": True, "format": ",~r"},
-            },
-            "y": {
-                "field": "risk",
-                "type": "quantitative",
-                "title": risk_label,
-                "scale": {"domain": list(self.risk), "nice": False, **kind},
-                "axis": {
-                    **ticks,
-                    "domain": True,
-                    "ticks": True,
-                    "format": ",~r",
-                    "labelOverlap": not self.log_risk,
-                },
-            },
+            "x": quantity(
+                "utility",
+                utility_label,
+                scale={"domain": list(self.utility), "nice": False, "reverse": self.reverse},
+                axis={"tickCount": 6, **shown},
+            ),
+            "y": quantity(
+                "risk",
+                risk_label,
+                scale={"domain": list(self.risk), "nice": False, **kind},
+                axis={**ticks, **shown, "labelOverlap": not self.log_risk},
+            ),
         }
 
 
