@@ -43,11 +43,10 @@ def draw(record: Record) -> Chart:
 
 def subtitle(record: Record, *more: str) -> str:
     """Return what a reader must know: for study, or what protects."""
+    said = f"protected with noise, rho = {record['rho']:.3g} for one {record['unit']}"
     if record["study"]:
-        return "; ".join(["for study: the seed was given, nothing is protected", *more])
-    return "; ".join(
-        [f"protected with noise, rho = {record['rho']:.3g} for one {record['unit']}", *more]
-    )
+        said = "for study: the seed was given, nothing is protected"
+    return "; ".join(filter(None, [said, *more]))
 
 
 def plot(
@@ -71,11 +70,6 @@ def outside(record: Record) -> str:
 def same(field: str) -> dict[str, Any]:
     """Return the encoding of a number on an axis that another layer describes."""
     return {"field": field, "type": "quantitative"}
-
-
-def words(*parts: str) -> list[str]:
-    """Return the parts that say something."""
-    return [p for p in parts if p]
 
 
 def histogram(record: Record) -> Chart:
@@ -109,7 +103,7 @@ def histogram(record: Record) -> Chart:
             y2={"field": "high"},
         ),
     ]
-    more = words("lines: plus and minus two amplitudes", "" if shares else outside(record))
+    more = "lines: plus and minus two amplitudes", "" if shares else outside(record)
     if record.get("reference"):
         layers.append(normal_curve(edges, values))
     spec = plot(record, rows, layers, *more)

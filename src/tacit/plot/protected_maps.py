@@ -12,7 +12,7 @@ import numpy as np
 from tacit.arrays import Floats, Ints
 from tacit.plot.chart import Chart
 from tacit.plot.parts import category, heading, layer, list_parts, quantity, short_number
-from tacit.plot.protected import HEIGHT, WIDTH, outside, plot, same, subtitle, words
+from tacit.plot.protected import HEIGHT, WIDTH, outside, plot, same, subtitle
 from tacit.plot.theme import AFTER, INK, INK_SOFT
 
 Record = Mapping[str, Any]
@@ -133,11 +133,9 @@ def hexbin(record: Record) -> Chart:
     flat = {"nice": False, "zero": False}
     pad = 1 / record["across"] / 2
     wide, deep = (high - low) * pad, (top - bottom) * pad
+    below = "below two amplitudes not drawn"
     spec = {
-        "title": heading(
-            record["title"],
-            subtitle(record, *words("below two amplitudes not drawn", outside(record))),
-        ),
+        "title": heading(record["title"], subtitle(record, below, outside(record))),
         "data": {"values": rows},
         "width": round(width * (1 + 2 * pad)),
         "height": round(width * (1 + 2 * pad)),

@@ -84,11 +84,8 @@ class RecordsView(View):
     @functools.cached_property
     def scrubbed(self) -> list[Any]:
         """Return the steps that scrubbed text columns."""
-        return [
-            a
-            for a in self.release.history
-            if a.kind == "scrub" and a.parameters.get("mode") != "list"
-        ]
+        steps = (a for a in self.release.history if a.kind == "scrub")
+        return [a for a in steps if a.parameters.get("mode") != "list"]
 
     @property
     def judged(self) -> str:

@@ -57,13 +57,9 @@ class TableView(View):
 
     def size(self) -> str:
         """Return what is released, in sentences."""
-        table = self.table
-        by = (
-            words.join_column_names([d.name for d in table.dimensions])
-            if table.dimensions
-            else "its equations"
-        )
-        return f"{table.response} by {by}: {len(table):,} cells."
+        names = [d.name for d in self.table.dimensions]
+        by = words.join_column_names(names) if names else "its equations"
+        return f"{self.table.response} by {by}: {len(self.table):,} cells."
 
     def lost(self) -> list[str]:
         """Return what is hidden or changed, and the shares that utility measures give."""

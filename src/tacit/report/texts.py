@@ -97,13 +97,12 @@ class TextsView(View):
 
     def lost(self) -> list[str]:
         """Return what of the words and of the medicine is kept."""
-        shares = [
-            (label.removesuffix(", share"), value)
+        return [
+            f"{label.removesuffix(', share').capitalize()}: {words.percent(value)}."
             for result in self.release.utility.after.values()
             for label, value in result.numbers.items()
             if label.endswith(", share")
         ]
-        return [f"{label.capitalize()}: {words.percent(value)}." for label, value in shares]
 
     def limits(self) -> list[str]:
         """Return what the release does not promise."""
@@ -115,11 +114,8 @@ class TextsView(View):
 
     def opening(self) -> Sequence[doc.Section | None]:
         """Return that places were replaced: how many would tell which of them are the writer's own."""
-        return [
-            doc.Section("What was found", (doc.Paragraph(REPLACED),), "found")
-            if self.steps
-            else None
-        ]
+        found = doc.Section("What was found", (doc.Paragraph(REPLACED),), "found")
+        return [found] if self.steps else []
 
     def public_blocks(self) -> Sequence[doc.Section | None]:
         """Return examples, and what was measured and stays inside."""
@@ -175,12 +171,8 @@ class TextsView(View):
             "What the settings do, shown on letters that a program wrote about people who do not exist. No text of the "
             "release, and none of its source, stands here."
         )
-        rows = [(before, after) for before, after in made]
-        table = doc.DataTable.of(
-            ["generated letter, places that are replaced marked", "the same letter, replaced"],
-            rows,
-            "Generated examples",
-        )
+        heads = ["generated letter, places that are replaced marked", "the same letter, replaced"]
+        table = doc.DataTable.of(heads, made, "Generated examples")
         return doc.Section("Examples", (doc.Paragraph(intro), table), "examples")
 
     def terms(self) -> tuple[tuple[str, doc.Words], ...]:

@@ -187,10 +187,8 @@ def pad_range(low: float, high: float, room: float) -> tuple[float, float]:
 def space_along_curve(line: Sequence[Place], scales: Scales) -> list[Place]:
     """Return a few points of a dense curve at equal distances along it."""
     spots = [scales.at(p) for p in line]
-    steps = [math.dist(a, b) for a, b in itertools.pairwise(spots)]
-    along = [0.0]
-    for step in steps:
-        along.append(along[-1] + step)
+    steps = itertools.starmap(math.dist, itertools.pairwise(spots))
+    along = list(itertools.accumulate(steps, initial=0.0))
     wanted = [along[-1] * i / (NAMED - 1) for i in range(NAMED)]
     return [line[min(range(len(line)), key=lambda i, w=w: abs(along[i] - w))] for w in wanted]  # type: ignore[misc]
 
