@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import tacit
 from tacit.errors import Infeasible
 from tacit.plot.chart import Chart
 from tacit.plot.families import grouped_bars
@@ -64,14 +63,8 @@ def comparison(
         rows_section(result),
         reading_section(result),
     ]
-    return doc.Document(
-        title=title or result.title,
-        subtitle="Comparison of protected tables",
-        audience="holder",
-        blocks=tuple(b for b in blocks if b is not None),
-        about=(f"tacit {tacit.__version__}",),
-        footer="This report compares with the original table: it is for the data holder.",
-    )
+    footer = "This report compares with the original table: it is for the data holder."
+    return doc.for_holder(title or result.title, "Comparison of protected tables", blocks, footer)
 
 
 def systems_report(result: ComparisonResult, title: str) -> doc.Document:
@@ -80,17 +73,12 @@ def systems_report(result: ComparisonResult, title: str) -> doc.Document:
     table = measure_table(
         told, [row.name for row in result.rows], "What each system keeps and gives away"
     )
-    return doc.Document(
-        title=title or result.title,
-        subtitle="Comparison of systems",
-        audience="holder",
-        blocks=(
-            doc.Section("Side by side", (doc.Paragraph(result.explanation), table), "systems"),
-            doc.Section("Charts", tuple(doc.Figure(chart) for chart in result.charts()), "charts"),
-        ),
-        about=(f"tacit {tacit.__version__}",),
-        footer="This report compares with the original data: it is for the data holder.",
+    blocks = (
+        doc.Section("Side by side", (doc.Paragraph(result.explanation), table), "systems"),
+        doc.Section("Charts", tuple(doc.Figure(chart) for chart in result.charts()), "charts"),
     )
+    footer = "This report compares with the original data: it is for the data holder."
+    return doc.for_holder(title or result.title, "Comparison of systems", blocks, footer)
 
 
 def summarise_comparison(result: ComparisonResult, max_risk: float | None) -> doc.Callout:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import tacit
 from tacit.report import document as doc
 from tacit.report.charts import MAP_SIZE
 from tacit.result import format_number
@@ -19,25 +18,15 @@ if TYPE_CHECKING:
     from tacit.alternatives.rumap.result import RUMapResult
 
 FOOTER = "The map: Duncan, Keller-McNulty and Stokes (2001), Disclosure risk vs. data utility: the R-U confidentiality map."
+SHOWN = "shows the settings of protection"
 SETTING = ("method", "setting", *doc.numbers("risk", "utility"))
 
 
 def map_document(ru: RUMapResult) -> doc.Document:
     """Return the report of a map."""
-    return doc.Document(
-        title=ru.title,
-        subtitle="Risk-utility map",
-        audience="holder",
-        blocks=(
-            choice(ru),
-            doc.Tiles(tuple(tiles(ru))),
-            picture(ru),
-            frontier(ru),
-            candidates(ru),
-        ),
-        about=(f"tacit {tacit.__version__}", "shows the settings of protection"),
-        footer=FOOTER,
-    )
+    top = choice(ru), doc.Tiles(tuple(tiles(ru)))
+    blocks = (*top, picture(ru), frontier(ru), candidates(ru))
+    return doc.for_holder(ru.title, "Risk-utility map", blocks, FOOTER, SHOWN)
 
 
 def choice(ru: RUMapResult) -> doc.Callout:
@@ -146,21 +135,15 @@ def recommendation_document(found: Recommendation) -> doc.Document:
     """Return the report of a recommendation."""
     best = found.best
     told = found.reasons[0] if best is None else best.reason[:1].upper() + best.reason[1:]
-    return doc.Document(
-        title=found.title,
-        subtitle="Recommendation",
-        audience="holder",
-        blocks=(
-            doc.Callout("bad" if best is None else "good", found.title, (told,)),
-            doc.Tiles(tuple(tiles(found.map))),
-            doc.Section("Why", (doc.ItemList(found.reasons),), "why"),
-            *([] if best is None else [ranking(found)]),
-            picture(found.map),
-            all_candidates(found),
-        ),
-        about=(f"tacit {tacit.__version__}", "shows the settings of protection"),
-        footer=FOOTER,
+    blocks = (
+        doc.Callout("bad" if best is None else "good", found.title, (told,)),
+        doc.Tiles(tuple(tiles(found.map))),
+        doc.Section("Why", (doc.ItemList(found.reasons),), "why"),
+        None if best is None else ranking(found),
+        picture(found.map),
+        all_candidates(found),
     )
+    return doc.for_holder(found.title, "Recommendation", blocks, FOOTER, SHOWN)
 
 
 def ranking(found: Recommendation) -> doc.Section:
