@@ -142,22 +142,18 @@ def limits_section(view: View) -> doc.Section:
 
 def brief(view: View) -> doc.Section:
     """Return the page to decide on: what, to whom, with which promise, what was lost, what is open."""
+    access, whom = view.release.plan.access, "No access class was chosen."
+    if access:
+        whom = f"{access} ({access_words(access)}). {AccessClass.parse(access).meaning}"
     promised = [(doc.Mark(claim.name), f". {claim.sentence}") for claim in view.claims]
     items: list[tuple[str, doc.Words]] = [
         ("What is released", view.size()),
-        ("To whom", audience_words(view.release.plan.access)),
+        ("To whom", whom),
         ("With which promise", words.on_lines(promised) or "No protection is claimed."),
         ("What was lost", words.on_lines(view.lost()) or "Nothing was measured."),
         ("What is open", words.on_lines(f"{i}. {s}" for i, s in enumerate(open_points(view), 1))),
     ]
     return doc.Section("In brief", (doc.Definitions(tuple(items)),), "brief")
-
-
-def audience_words(access: str) -> str:
-    """Return who may have the release."""
-    if not access:
-        return "No access class was chosen."
-    return f"{access} ({access_words(access)}). {AccessClass.parse(access).meaning}"
 
 
 def open_points(view: View) -> list[str]:

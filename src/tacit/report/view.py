@@ -184,11 +184,12 @@ class View:
             [r if compared else (r[0], r[2]) for r in rows],
             "Before and after protection" if compared else other,
         )
-        charts = [] if self.told_already(result) else charts_of(result)
+        own = type(result).plot is not Result.plot or type(result).charts is not Result.charts
+        # Charts that say more than the table of numbers does.
+        charts = result.charts() if own and not self.told_already(result) else ()
+        figures = [doc.Figure(c) for c in itertools.islice(charts, MAX_CHARTS) if not is_blank(c)]
         explanation = result.explanation or f"{lookup(result.kind).title()}."
-        return doc.Section(
-            result.title, (doc.Paragraph(explanation), table, *(doc.Figure(c) for c in charts))
-        )
+        return doc.Section(result.title, (doc.Paragraph(explanation), table, *figures))
 
     def told_already(self, result: Result) -> bool:
         """Return True for a result that another part of the report tells."""
@@ -284,13 +285,6 @@ def format_result_number(value: Any) -> str:
     """Return a number of a result for a table."""
     text = format_number(value)
     return words.shorten_text(text) if isinstance(value, Mapping) else text
-
-
-def charts_of(result: Result) -> list[Chart]:
-    """Return the charts that say more than the table of numbers does."""
-    if type(result).plot is Result.plot and type(result).charts is Result.charts:
-        return []
-    return [c for c in itertools.islice(result.charts(), MAX_CHARTS) if not is_blank(c)]
 
 
 def is_blank(chart: Chart) -> bool:

@@ -82,7 +82,11 @@ def compare(
         raise InputError("compare: give at least one system, e.g. {'Datafly': tacit.Datafly(k=2)}")
     standing = key_measures(data, k, measures)
     chosen = {**standing, **label_measures(measures or default_measures(data, systems, standing))}
-    job = Job(on_event, should_stop, parts_of(systems, chosen))
+    parts = (
+        *(Phase("protect", f"Protecting the data: {name}", 2) for name in systems),
+        *(Phase("compare", f"Comparing: {m.title()}") for m in chosen.values()),
+    )
+    job = Job(on_event, should_stop, parts)
 
     def run() -> ComparisonResult:
         outcomes = [
@@ -105,14 +109,6 @@ def compare(
         return comparison_result(tuple(outcomes), chosen)
 
     return job.watch(run)
-
-
-def parts_of(systems: Iterable[str], measures: Measures) -> tuple[Phase, ...]:
-    """Return what a comparison consists of."""
-    return (
-        *(Phase("protect", f"Protecting the data: {name}", 2) for name in systems),
-        *(Phase("compare", f"Comparing: {m.title()}") for m in measures.values()),
-    )
 
 
 # -- what is measured ----------------------------------------------------------------------------------

@@ -200,9 +200,12 @@ class Search:
         usable = [p for p in proposals if p.name not in self.left_out]
         while True:
             known = {p.name for p in shown} | set(self.left_out)
+            # The most useful of the frontier under the cap, and the safest above it.
+            under = [p for p in found.frontier if p.risk <= self.task.cap]
+            over = [p for p in found.frontier if p.risk > self.task.cap]
             lists = [
                 [p for p in find_neighbours(shown[found.index(point)], usable) if p.name not in known]
-                for point in nearest_the_cap(found, self.task.cap)
+                for point in (*under[-1:], *over[:1])
             ]  # fmt: skip
             turns = itertools.chain.from_iterable(itertools.zip_longest(*lists))
             near = list({p.name: p for p in turns if p is not None}.values())
@@ -261,15 +264,6 @@ class Search:
                 )  # fmt: skip
                 self.trials.append(Trial(proposal, point, records, fate))
         return [p for i, p in enumerate(proposals) if i in kept]
-
-
-def nearest_the_cap(found: RUMapResult, cap: float) -> list[Point]:
-    """Return the most useful points of the frontier under the cap, and the safest above it."""
-    front = found.frontier
-    return [
-        *[p for p in front if p.risk <= cap][-1:],
-        *[p for p in front if p.risk > cap][:1],
-    ]
 
 
 def in_order(found: RUMapResult, proposals: Sequence[Proposal]) -> RUMapResult:
