@@ -52,11 +52,9 @@ def templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "words": lambda words: Markup("").join(map(piece_html, parts(words))),
-        "spec": chart_json,
-        "ident": id,
-    }
+    environment.filters["words"] = lambda words: Markup("").join(map(piece_html, parts(words)))
+    environment.filters["spec"] = chart_json
+    environment.filters["ident"] = id
     environment.tests["block"] = lambda block, name: type(block).__name__ == name
     return environment
 

@@ -13,10 +13,12 @@ from tacit.plot.place import Spot
 from tacit.plot.theme import PALETTE
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from tacit.alternatives.comparison.result import Candidate
     from tacit.alternatives.rumap.points import Point
 
-    Place = Point | Candidate
+    Place: TypeAlias = Point | Candidate
 
 WIDTH, HEIGHT = 600, 400
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
