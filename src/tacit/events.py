@@ -141,16 +141,13 @@ class Job:
         """Begin the next part of a stage, leaving out those before it."""
         later = range(self._at + 1, len(self.phases))
         self._at = next((i for i in later if self.phases[i].stage == stage), max(self._at, 0))
-        span = Stretch(self, *self._bounds(), self.phases[self._at].text)
+        total = sum(part.weight for part in self.phases)
+        before, here = sum(part.weight for part in self.phases[: self._at]), self.phases[self._at]
+        span = Stretch(self, before / total, (before + here.weight) / total, here.text)
         self.ask()
         if self.heard:
             self.tell(span.text, span.start, urgent=True)
         return span
-
-    def _bounds(self) -> tuple[float, float]:
-        total = sum(part.weight for part in self.phases)
-        before = sum(part.weight for part in self.phases[: self._at])
-        return before / total, (before + self.phases[self._at].weight) / total
 
     def ask(self) -> None:
         """Raise Cancelled when the job is to stop."""
@@ -240,11 +237,9 @@ class Stretch:
             self.job.tell(": ".join(filter(None, (self.text, extra))), self._whole(share))
 
     def _whole(self, share: float | None) -> float | None:
-        return (
-            None
-            if share is None
-            else self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
-        )
+        if share is None:
+            return None
+        return self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
 
     def part(self, number: int, of: int, text: str = "") -> Stretch:
         """Return one of several equal stretches of this one, from 0, and report its beginning."""

@@ -23,6 +23,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
+from tacit import errors
 from tacit.data.fingerprint import digests
 from tacit.data.microdata import Microdata
 from tacit.errors import InvalidParameter, SdcError, UnreadableFile, explain_target
@@ -175,17 +176,12 @@ def read_key(file: Path) -> bytes:
         return file.read_bytes().strip()
 
 
-def warning_sorts() -> dict[str, type[Warning]]:
-    """Return our own warnings by name, and those of Python's computations."""
-    import tacit.errors
-
-    ours = [
-        c for c in vars(tacit.errors).values() if isinstance(c, type) and issubclass(c, Warning)
-    ]
-    return {c.__name__: c for c in [*ours, RuntimeWarning, UserWarning]}
-
-
-SORTS = warning_sorts()
+#: Our own warnings by name, and those of Python's computations.
+SORTS: dict[str, type[Warning]] = {
+    sort.__name__: sort
+    for sort in (*vars(errors).values(), RuntimeWarning, UserWarning)
+    if isinstance(sort, type) and issubclass(sort, Warning)
+}
 _current: ContextVar[KeptResults | None] = ContextVar("kept_results", default=None)
 
 

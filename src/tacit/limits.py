@@ -72,7 +72,8 @@ def be_frugal() -> None:
         return
     for name, value in FRUGAL.items():
         os.environ.setdefault(name, value)
-    bound_arenas()
+    # All threads share one arena of the C library.
+    call_library("mallopt", ARENAS, 1)
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and hasattr(arrow, "set_cpu_count"):
         arrow.set_memory_pool(arrow.system_memory_pool())
@@ -80,12 +81,13 @@ def be_frugal() -> None:
         arrow.set_io_thread_count(threads)
 
 
-def bound_arenas() -> None:
-    """Have all threads share one arena of the C library, where it has them."""
+def call_library(name: str, *given: int | bytes) -> int | None:
+    """Return what a function of the C library gives; None where there is none of that name."""
     import ctypes
 
     with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(ARENAS, 1)
+        return int(getattr(ctypes.CDLL(None, use_errno=True), name)(*given))
+    return None
 
 
 def in_words(size: int) -> str:

@@ -169,17 +169,18 @@ def tables(
         Write the report (HTML) to this file.
     """
     import tacit
+    from tacit.cli.tables import read_records
 
     refuse_existing(out)
     reading = {"rows": rows, "columns": columns, "value": value}
     measure = tacit.TableComparison.model_validate(
         {**reading, "rounded": rounded, "impute": impute}
     )
-    given = (("separator", separator), ("encoding", encoding), ("missing", missing))
-    options: dict[str, Any] = {name: value for name, value in given if value}
 
     def load(path: Path) -> Any:
-        return tacit.read(path, **options).to_arrow() if options else path
+        if separator or encoding or missing:
+            return read_records(path, separator, encoding, missing).to_arrow()
+        return path
 
     versions_by_name = {path.stem: load(path) for path in versions}
     result = tacit.compare(load(original), versions_by_name, [measure])

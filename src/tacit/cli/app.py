@@ -38,10 +38,7 @@ from tacit.errors import (
 from tacit.events import Job, Phase
 from tacit.limits import memory_limit
 from tacit.reveal import show_values
-from tacit.storage.own_folders import (
-    refuse_existing,
-    write_whole,
-)
+from tacit.storage.own_folders import refuse_existing, write_whole
 
 app = App(
     name="tacit",

@@ -50,7 +50,9 @@ def example(
         # Written aside first: nothing of the same name is replaced.
         with TemporaryDirectory(prefix=".example-", dir=folder) as room:
             note_begun(room)
-            plan = write_example(chosen, Path(room), records, seed)
+            module, name, usual = EXAMPLES[chosen]
+            write = getattr(import_module(module), name)
+            plan: Path = write(Path(room), n=records or usual, seed=seed)
             move_files(Path(room), folder)
     if chosen == "parties":
         console.say(f"Wrote three hospitals to {folder}; try: tacit party trial {folder}")
@@ -67,13 +69,6 @@ EXAMPLES = {
     "notes": ("tacit.examples.notes", "write_notes", 60),
     "parties": ("tacit.private.example", "write_parties", 600),
 }
-
-
-def write_example(of: str, folder: Path, records: int | None, seed: int) -> Path:
-    """Write one of the examples; return its plan."""
-    module, name, usual = EXAMPLES[of]
-    plan: Path = getattr(import_module(module), name)(folder, n=records or usual, seed=seed)
-    return plan
 
 
 def experiment(

@@ -7,8 +7,6 @@ asked for is turned into a command, so that starting stays quick.
 from __future__ import annotations
 
 import inspect
-import types
-import typing
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -18,28 +16,24 @@ from cyclopts import App, Parameter
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from tacit.cli.options import Many, shell_command, with_help
+from tacit.cli.options import Many, shell_command, split, with_help
 from tacit.cli.render import console, progress_bar
 from tacit.data.corpus import Corpus
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError
 from tacit.events import Job, Phase, Stage
 from tacit.io.options import Options
+from tacit.parameters import simple_kinds
 from tacit.plan.sections import Roles
 from tacit.registry import all_entries, lookup
-from tacit.result import Result
 from tacit.spec import Measure, Method, Spec
 from tacit.storage.own_folders import refuse_existing
 
 
 def simple_type(annotation: Any) -> Any:
     """Return the one type behind bounds and ``| None``; ``Any`` when there are several."""
-    if get_origin(annotation) is Annotated:
-        return simple_type(get_args(annotation)[0])
-    if get_origin(annotation) in (typing.Union, types.UnionType):
-        inner = [a for a in get_args(annotation) if a is not type(None)]
-        return simple_type(inner[0]) if len(inner) == 1 else Any
-    return annotation
+    kinds = simple_kinds(annotation) - {type(None)}
+    return kinds.pop() if len(kinds) == 1 else Any
 
 
 #: Options for reading a file that every command which reads one has.
@@ -174,8 +168,8 @@ def default_text(info: FieldInfo) -> str:
 
 def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
     """Build the Spec, read the data, and apply or measure."""
-    import tacit
     from tacit.context import Context
+    from tacit.kinds import kind_of
 
     values = {
         n: parse_option(options[option_name(n)], cls.model_fields[n])
@@ -186,80 +180,118 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
     refuse_existing(options.get("plot"))
     if options.get("chart") and not options.get("plot"):
         raise InputError("--chart says which chart --plot saves: give --plot FILE with it")
-    if issubclass(spec.acts_on(), Table):
-        return act_on_table(spec, source, options)
-    if issubclass(spec.acts_on(), Corpus):
-        return act_on_texts(spec, source, options)
+    kind = spec.acts_on()
+    files = records_files
+    if issubclass(kind, Table | Corpus):
+        files = table_files if issubclass(kind, Table) else texts_files
+    read, beside, keep = files(spec, source, options)
+    with progress_bar(console) as show:
+        job = Job(show, phases=parts_of(spec))
+        job.begin("read")
+        data = read()
+        context = Context.start(options.get("seed"), on_event=job.begin(stage_of(spec)).listener)
+        if isinstance(spec, Method):
+            result = spec.apply(data, context=context, **beside(data))
+            # A table may be kept as it is; what is written of it for the public is checked there.
+            refusals = [] if isinstance(result, Table) else kind_of(result).check(result)
+            if refusals:
+                raise DisclosureRefused("; ".join(refusals))
+            job.begin("write")
+            said = keep(result, context)
+        else:
+            assert isinstance(spec, Measure)
+            found = spec.measure(data, context=context, **beside(data))
+    if isinstance(spec, Method):
+        console.action(result)
+        console.say(said)
+        return 0
+    console.result(found)
+    if options.get("plot"):
+        chart = found.chart(options["chart"]) if options.get("chart") else found.plot()
+        chart.save(options["plot"])
+    if options.get("release"):
+        from tacit.graphics.base import ProtectedPlot
+        from tacit.release.plots import PlotRelease
+
+        assert isinstance(found, ProtectedPlot)
+        made = PlotRelease((found,), found.title, str(source))
+        made.write(options["release"], force=bool(options.get("force")))
+        console.say(f"wrote the release {options['release']}")
+    return 0
+
+
+#: What reads the data, what gives the data beside them, and what writes a result and says where it went.
+Files = tuple[Callable[[], Any], Callable[[Any], dict[str, Any]], Callable[[Any, Any], str]]
+
+
+def records_files(spec: Spec, source: Path, options: Mapping[str, Any]) -> Files:
+    """Return how records are read and written."""
+    import tacit
+
     given = (*Roles.model_fields, *READING)
     reading = {name: split(options[name]) for name in given if options.get(name)}
     if options.get("links"):
         # Each entry is a group: --links region,nuts household,size
         reading["links"] = [split([text]) for text in options["links"]]
     rules = dict(rule(text) for text in options.get("hierarchy") or [])
+    engine = options.get("engine") or "duckdb"
 
-    def read(path: Path, *, beside: bool = False) -> Any:
-        # Files beside the data hold no copies, whatever the data do.
-        given = {k: v for k, v in reading.items() if not (beside and k == "copy_number")}
-        engine = options.get("engine") or "duckdb"
+    def read(path: Path, **given: Any) -> Any:
         return tacit.read(path, **given, hierarchies=rules, engine=engine)
 
-    def read_beside(name: str) -> Any:
-        return read(options[name], beside=True) if options.get(name) else None
-
-    def read_register() -> Any:
-        if not options.get("register"):
-            return None
+    def beside(_data: Any) -> dict[str, Any]:
+        # Files beside the data hold no copies, whatever the data do.
+        plain = {k: v for k, v in reading.items() if k != "copy_number"}
         shared = {n: v for n, v in reading.items() if n in READING or n == "keys"}
-        engine = options.get("engine") or "duckdb"
-        return tacit.read(options["register"], **shared, hierarchies=rules, engine=engine)
+        asked = {"original": plain, "register": shared, "control": plain}
+        names = ["register"] if isinstance(spec, Method) else list(asked)
+        return {n: read(options[n], **asked[n]) if options.get(n) else None for n in names}
 
-    with progress_bar(console) as show:
-        job = Job(show, phases=parts_of(spec))
-        job.begin("read")
-        data = read(source)
-        context = Context.start(options.get("seed"), on_event=job.begin(stage_of(spec)).listener)
+    def keep(result: Any, _context: Any) -> str:
+        from tacit.io import write
+
+        write(result, options["out"], overwrite=bool(options.get("force")))
+        return f"wrote {len(result):,} records to {options['out']}"
+
+    return lambda: read(source, **reading), beside, keep
+
+
+def table_files(spec: Spec, source: Path, options: Mapping[str, Any]) -> Files:
+    """Return how tables are read and written."""
+    from tacit.cli.tables import keep_table, open_table, summary_line
+
+    def beside(_data: Any) -> dict[str, Any]:
+        before = open_table(options["original"]) if options.get("original") else None
+        return {} if isinstance(spec, Method) else {"original": before}
+
+    def keep(result: Any, _context: Any) -> str:
+        keep_table(result, options["out"], force=bool(options.get("force")))
+        return f"{summary_line(result)}\nwrote {options['out']}"
+
+    return lambda: open_table(source, options.get("metadata")), beside, keep
+
+
+def texts_files(spec: Spec, source: Path, options: Mapping[str, Any]) -> Files:
+    """Return how a folder or file of texts is read and written."""
+    import tacit
+    from tacit.io import refuse_target
+    from tacit.kinds.corpus import KIND, with_neutral_names
+
+    def read(path: Path) -> Any:
+        return tacit.read_texts(path, encoding=options.get("encoding") or "utf-8")
+
+    def beside(corpus: Any) -> dict[str, Any]:
         if isinstance(spec, Method):
-            from tacit.io import write
-            from tacit.kinds import kind_of
+            refuse_target(options["out"], corpus.source, overwrite=bool(options.get("force")))
+            return {}
+        before = options.get("original")
+        return {"original": read(before) if before else None}
 
-            result = spec.apply(data, context=context, register=read_register())
-            refusals = kind_of(result).check(result)
-            if refusals:
-                raise DisclosureRefused("; ".join(refusals))
-            job.begin("write")
-            write(result, options["out"], overwrite=bool(options.get("force")))
-        else:
-            assert isinstance(spec, Measure)
-            found = spec.measure(
-                data,
-                original=read_beside("original"),
-                register=read_register(),
-                control=read_beside("control"),
-                context=context,
-            )
-    if isinstance(spec, Method):
-        console.action(result)
-        console.say(f"wrote {len(result):,} records to {options['out']}")
-    else:
-        show_result(found, options)
-        if options.get("release"):
-            from tacit.graphics.base import ProtectedPlot
-            from tacit.release.plots import PlotRelease
+    def keep(result: Any, context: Any) -> str:
+        tacit.write_texts(with_neutral_names(KIND.shuffle(result, context.rng)), options["out"])
+        return f"wrote {len(result):,} documents to {options['out']}, numbered and in a drawn order"
 
-            assert isinstance(found, ProtectedPlot)
-            made = PlotRelease((found,), found.title, str(source))
-            made.write(options["release"], force=bool(options.get("force")))
-            console.say(f"wrote the release {options['release']}")
-    return 0
-
-
-def show_result(found: Result, options: Mapping[str, Any]) -> int:
-    """Print a result, and save its chart where that is asked for."""
-    console.result(found)
-    if options.get("plot"):
-        chart = found.chart(options["chart"]) if options.get("chart") else found.plot()
-        chart.save(options["plot"])
-    return 0
+    return lambda: read(source), beside, keep
 
 
 def parts_of(spec: Spec) -> tuple[Phase, ...]:
@@ -271,77 +303,6 @@ def parts_of(spec: Spec) -> tuple[Phase, ...]:
 def stage_of(spec: Spec) -> Stage:
     """Return what sort of work a Spec does."""
     return "protect" if isinstance(spec, Method) else "measure"
-
-
-def act_on_table(spec: Spec, source: Path, options: dict[str, Any]) -> int:
-    """Apply to a table file, or measure it."""
-    from tacit.cli.tables import keep_table, open_table, summary_line
-    from tacit.context import Context
-
-    metadata = options.get("metadata")
-    with progress_bar(console) as show:
-        job = Job(show, phases=parts_of(spec))
-        job.begin("read")
-        table = open_table(source, metadata)
-        context = Context.start(options.get("seed"), on_event=job.begin(stage_of(spec)).listener)
-        if isinstance(spec, Method):
-            result = spec.apply(table, context=context)
-            job.begin("write")
-            keep_table(result, options["out"], force=bool(options.get("force")))
-        else:
-            assert isinstance(spec, Measure)
-            before = open_table(options["original"]) if options.get("original") else None
-            found = spec.measure(table, original=before, context=context)
-    if isinstance(spec, Method):
-        console.action(result)
-        console.say(f"{summary_line(result)}\nwrote {options['out']}")
-        return 0
-    return show_result(found, options)
-
-
-def act_on_texts(spec: Spec, source: Path, options: dict[str, Any]) -> int:
-    """Apply to a folder or file of texts, or measure it."""
-    import tacit
-    from tacit.context import Context
-    from tacit.io import refuse_target
-    from tacit.kinds.corpus import KIND, with_neutral_names
-
-    encoding = options.get("encoding") or "utf-8"
-    with progress_bar(console) as show:
-        job = Job(show, phases=parts_of(spec))
-        job.begin("read")
-        corpus = tacit.read_texts(source, encoding=encoding)
-        context = Context.start(options.get("seed"), on_event=job.begin(stage_of(spec)).listener)
-        if isinstance(spec, Method):
-            refuse_target(options["out"], corpus.source, overwrite=bool(options.get("force")))
-            result = spec.apply(corpus, context=context)
-            refusals = KIND.check(result)
-            if refusals:
-                raise DisclosureRefused("; ".join(refusals))
-            job.begin("write")
-            tacit.write_texts(with_neutral_names(KIND.shuffle(result, context.rng)), options["out"])
-        else:
-            assert isinstance(spec, Measure)
-            before = options.get("original")
-            found = spec.measure(
-                corpus,
-                original=tacit.read_texts(before, encoding=encoding) if before else None,
-                context=context,
-            )
-    if isinstance(spec, Method):
-        console.action(result)
-        console.say(
-            f"wrote {len(result):,} documents to {options['out']}, numbered and in a drawn order"
-        )
-        return 0
-    return show_result(found, options)
-
-
-def split(value: Any) -> Any:
-    """Return a list with entries at commas taken apart; anything else as it is."""
-    if not isinstance(value, list):
-        return value
-    return [part for text in value for part in str(text).split(",") if part]
 
 
 def parse_option(value: Any, info: FieldInfo) -> Any:

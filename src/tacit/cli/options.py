@@ -24,6 +24,13 @@ Separator = Annotated[
 Workers = Annotated[int | None, Parameter(help="Number of processes; by default as many as pay.")]
 
 
+def split(value: Any) -> Any:
+    """Return a list with entries at commas taken apart; anything else as it is."""
+    if not isinstance(value, list):
+        return value
+    return [part for text in value for part in str(text).split(",") if part]
+
+
 def with_help(annotation: Any, text: str) -> Any:
     """Return the type of an option with its sentence."""
     return Annotated[annotation, Parameter(help=text)]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.options import Many, Separator, Workers
+from tacit.cli.options import Many, Separator, Workers, split
 from tacit.cli.render import console, progress_bar
 
 if TYPE_CHECKING:
-    from tacit.plan import Plan
     from tacit.spec import Measure
 
 
@@ -90,11 +89,13 @@ def recommend(
     """
     import tacit
     from tacit.alternatives.recommendation.result import refuse_replacing
-    from tacit.cli.generated import rule, split
+    from tacit.cli.generated import rule
+    from tacit.errors import InputError
+    from tacit.plan import Plan
 
     if out is not None:
         refuse_replacing(out, force=force)
-    roles = {
+    roles: dict[str, Any] = {
         "keys": split(keys),
         "identifiers": split(identifiers),
         "sensitive": split(sensitive),
@@ -104,13 +105,18 @@ def recommend(
     }
     told = None if encoding == "utf-8" else encoding
     reading = dict(missing=tuple(split(missing) or ()), separator=separator, encoding=told)  # noqa: C408 - options
-    template = make_template(
-        file,
-        {k: v for k, v in roles.items() if v},
-        dict(rule(text) for text in hierarchy or []),
-        {k: v for k, v in reading.items() if v},
-        register,
-    )
+    roles, reading = ({k: v for k, v in d.items() if v} for d in (roles, reading))
+    hierarchies = dict(rule(text) for text in hierarchy or [])
+    if file.suffix.lower() not in (".yaml", ".yml", ".toml"):
+        beside = {} if register is None else {"register": str(register)}
+        source = {"path": str(file), **reading}
+        template = Plan(source=source, roles=roles, hierarchies=hierarchies, **beside)
+    elif roles or hierarchies or reading or register:
+        raise InputError(
+            f"{file.name!r} is a plan: say in it what the columns are, how they generalise and how the file is read"
+        )
+    else:
+        template = Plan.load(file)
     risk_measure, utility_measure = read_measure(risk, "--risk"), read_measure(utility, "--utility")
     with progress_bar(console) as show:
         found = tacit.recommend(
@@ -136,28 +142,6 @@ def recommend(
         if found.choices:
             console.say(f"Next: tacit run {out / 'plan-1.yaml'}")
     return 0 if found.choices or found.safe_already else 1
-
-
-def make_template(
-    file: Path,
-    roles: dict[str, Any],
-    hierarchies: dict[str, Any],
-    reading: dict[str, Any],
-    register: Path | None,
-) -> Plan:
-    """Return the plan that reads the data: the one given, or one made of the options."""
-    from tacit.errors import InputError
-    from tacit.plan import Plan
-
-    if file.suffix.lower() not in (".yaml", ".yml", ".toml"):
-        beside = {} if register is None else {"register": str(register)}
-        source = {"path": str(file), **reading}
-        return Plan(source=source, roles=roles, hierarchies=hierarchies, **beside)
-    if roles or hierarchies or reading or register:
-        raise InputError(
-            f"{file.name!r} is a plan: say in it what the columns are, how they generalise and how the file is read"
-        )
-    return Plan.load(file)
 
 
 def read_measure(text: str, option: str) -> Measure[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 import time
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 class Console:
     """Standard output for answers, standard error for progress, notes and errors."""
-
-    def __init__(self) -> None:
-        self._consoles: dict[bool, Any] = {}
 
     def rich(self, *, stderr: bool = False) -> Any:
         """Return the rich console for a stream, made when first used."""
@@ -60,35 +58,34 @@ class Console:
     def release(self, release: Release, folder: Path) -> None:
         """Print what was done, risk and utility before and after, and where to look."""
         out = self.rich()
+        plain = functools.partial(out.print, markup=False)
         title = release.plan.title or "Release"
         out.print(f"\n[bold]{title}[/bold]: {release.size}\n")
         out.print("[bold]What was done[/bold]")
         for i, action in enumerate(release.history, 1):
-            out.print(f"  {i}. {action.kind}: {describe(action.details) or 'done'}", markup=False)
+            plain(f"  {i}. {action.kind}: {describe(action.details) or 'done'}")
         out.print("\n[bold]What is claimed[/bold] (recomputed on the released file)")
         for claim in release.claims:
-            out.print(f"  holds: {claim.sentence()}", markup=False)
+            plain(f"  holds: {claim.sentence()}")
         if not release.claims:
             out.print("  no protection model is claimed")
         if release.plots:
             out.print("\n[bold]Protected plots[/bold]")
         for plot in release.plots:
             told = "for study, nothing is claimed" if plot.claim is None else plot.claim.sentence()
-            out.print(f"  {plot.title}: {told}", markup=False)
+            plain(f"  {plot.title}: {told}")
         for panel in (release.risk, release.utility):
             if panel.after:
                 self.panel(panel)
         if release.attention:
             out.print("\n[bold]To be noted[/bold]")
             for sentence in release.attention:
-                out.print(f"  {sentence}", markup=False)
+                plain(f"  {sentence}")
+        secret = folder.with_name(folder.name + "-confidential")
         out.print("\n[bold]Where to look[/bold]")
-        out.print(f"  {folder / 'report.html'}    the report, for reading", markup=False)
-        out.print(f"  {folder}    may be given away", markup=False)
-        out.print(
-            f"  {folder.with_name(folder.name + '-confidential')}    must not: seed, ledger, full plan\n",
-            markup=False,
-        )
+        plain(f"  {folder / 'report.html'}    the report, for reading")
+        plain(f"  {folder}    may be given away")
+        plain(f"  {secret}    must not: seed, ledger, full plan\n")
 
     def panel(self, panel: Panel) -> None:
         """Print one family's numbers before and after."""
@@ -140,16 +137,11 @@ class Console:
         out.print("\nParameters")
         for name, info in cls.model_fields.items():
             if name != "kind":
-                need = (
-                    "required"
-                    if info.is_required()
-                    else f"default {format_number(info.get_default(call_default_factory=True)) or 'none'}"
-                )
+                default = format_number(info.get_default(call_default_factory=True)) or "none"
+                need = "required" if info.is_required() else f"default {default}"
                 out.print(f"  {name}: {info.description} ({need})", markup=False)
-        out.print(
-            f"\nNeeds: {', '.join(sorted(cls.needs)) or 'no roles'}. Runs on: {cls.runs_on}.",
-            markup=False,
-        )
+        needs = ", ".join(sorted(cls.needs)) or "no roles"
+        out.print(f"\nNeeds: {needs}. Runs on: {cls.runs_on}.", markup=False)
         for role, words in statements(cls):
             out.print(f"  {role}: {words}", markup=False)
 
@@ -182,21 +174,13 @@ def progress_bar(console: Console) -> Iterator[Listener]:
     if not sys.stderr.isatty():
         yield Lines(console)
         return
-    from rich.progress import (
-        BarColumn,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-    from rich.progress import (
-        Progress as Bar,
-    )
+    from rich import progress
 
-    with Bar(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TimeElapsedColumn(),
+    with progress.Progress(
+        progress.SpinnerColumn(),
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.TimeElapsedColumn(),
         console=console.rich(stderr=True),
         transient=True,
     ) as bar:

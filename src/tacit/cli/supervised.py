@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from tacit.limits import address_limit, be_frugal, in_words, memory_limit
+from tacit.limits import address_limit, be_frugal, call_library, in_words, memory_limit
 from tacit.storage import own_folders
 
 #: Asks to stop, which are passed on.
@@ -49,7 +49,7 @@ def run_supervised(work: Callable[[], int]) -> int:
 
 def do_work(work: Callable[[], int], diary: int) -> int:
     """Do the work in the child, and note its exit code: what fails after that is no longer of interest."""
-    end_with_parent()
+    call_library("prctl", WHEN_PARENT_ENDS, int(signal.SIGTERM))
     own_folders.report_to = diary
     keep_libraries_quiet()
     be_frugal()
@@ -60,14 +60,6 @@ def do_work(work: Callable[[], int], diary: int) -> int:
             stream.flush()
     os.write(diary, b"done %d\0" % code)
     return code
-
-
-def end_with_parent() -> None:
-    """Have this process end when its parent is killed."""
-    import ctypes
-
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(WHEN_PARENT_ENDS, int(signal.SIGTERM))
 
 
 def keep_libraries_quiet() -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from tacit.cli.options import Many
+from tacit.cli.options import Many, split
 from tacit.cli.render import console, progress_bar
 from tacit.errors import InputError, InvalidParameter
 from tacit.events import Listener
@@ -109,7 +109,9 @@ def scrub(
     from tacit.text.review import read_queue
 
     if mode == "list":
-        refuse_with_list(out=out, review=review, gold=gold)
+        useless = {"--out": out, "--review": review, "--gold": gold}
+        for name in (n for n, value in useless.items() if value is not None):
+            raise InvalidParameter(f"--mode list only counts and writes nothing; leave {name} out")
     elif out is None:
         raise InvalidParameter("name the folder of the release with --out")
     target = Path() if out is None else out.absolute()
@@ -118,14 +120,14 @@ def scrub(
         read_queue(queue)  # A damaged one is refused before any work.
     values: dict[str, Any] = {
         "threshold": threshold, "reduction": reduction, "strict": strict, "language": language, "mode": mode,
-        "dates": dates, "kinds": many(kinds), "lists": None if lists is None else str(lists.absolute()),
-        "columns": many(columns), "person": person, "marks": marks,
+        "dates": dates, "kinds": tuple(split(kinds) or ()), "lists": None if lists is None else str(lists.absolute()),
+        "columns": tuple(split(columns) or ()), "person": person, "marks": marks,
     }  # fmt: skip
     if queue is not None and queue.exists():
         values["review"] = str(queue.absolute())
     step = tacit.Scrub(**{k: v for k, v in values.items() if v not in (None, (), False)})
     reading = {"encoding": None if encoding == "utf-8" else encoding, "table": table, "text": text}
-    plan = plan_for(step, source, many(identifiers), many(record), gold, reading)
+    plan = plan_for(step, source, split(identifiers), split(record), gold, reading)
     if mode == "list":
         return list_found(step, plan)
     refuse_format(format, "records" if step.columns else "corpus", marks=marks)
@@ -150,8 +152,8 @@ def scrub(
 def plan_for(
     step: Any,
     source: Path,
-    identifiers: tuple[str, ...],
-    record: tuple[str, ...],
+    identifiers: list[str] | None,
+    record: list[str] | None,
     gold: Path | None,
     reading: Mapping[str, str | None],
 ) -> Any:
@@ -165,21 +167,15 @@ def plan_for(
     measures = [tacit.TextRisk(**about), tacit.TextUtility(**about)]
     if step.columns:
         steps = [step, tacit.Deidentify()] if identifiers else [step]
-        roles = {"identifiers": identifiers}
+        roles = {"identifiers": tuple(identifiers or ())}
         return tacit.Plan(steps, source=options, roles=roles, measures=measures)
     if identifiers:
         raise InputError(
             "--identifiers goes with --columns; for texts name what is known with --record"
         )
     if record:
-        known = record if "text" in options else str(Path(record[0]).absolute())
-        options["record"] = known
+        options["record"] = tuple(record) if "text" in options else str(Path(record[0]).absolute())
     return tacit.Plan([step], source=options, measures=measures)
-
-
-def many(values: list[str] | None) -> tuple[str, ...]:
-    """Return a list with entries at commas taken apart."""
-    return tuple(part for value in values or () for part in value.split(",") if part)
 
 
 def queue_file(review: list[Path] | None, target: Path, confidential: Path) -> Path | None:
@@ -193,13 +189,6 @@ def queue_file(review: list[Path] | None, target: Path, confidential: Path) -> P
             "the review queue is confidential, and --review names a file in the folder of the release; choose another"
         )
     return review[0] if review else confidential / "review.json"
-
-
-def refuse_with_list(**given: Any) -> None:
-    """Refuse what a look that only counts has no use for."""
-    asked = [f"--{name}" for name, value in given.items() if value is not None]
-    if asked:
-        raise InvalidParameter(f"--mode list only counts and writes nothing; leave {asked[0]} out")
 
 
 def refuse_format(form: str | None, kind: str, *, marks: bool) -> None:
@@ -263,17 +252,9 @@ def list_found(step: Any, plan: Any) -> int:
     from tacit.result import Summary
 
     told = step.apply(plan.read()).history[-1].details
-    console.say(
-        str(
-            Summary(
-                {
-                    "texts": told["texts"],
-                    **told["found"],
-                    "not certain enough": sum(told["uncertain"].values()),
-                }
-            )
-        )
-    )
+    uncertain = sum(told["uncertain"].values())
+    counted = {"texts": told["texts"], **told["found"], "not certain enough": uncertain}
+    console.say(str(Summary(counted)))
     return 0
 
 

@@ -84,14 +84,10 @@ def requirements(entries: Any, faults: list[str]) -> list[Requirement]:
         if isinstance(entry, Requirement):
             built.append(entry)
             continue
-        bounds = (
-            {k: v for k, v in entry.items() if k in ("at_most", "at_least")}
-            if isinstance(entry, Mapping)
-            else {}
-        )
-        if not bounds or any(
-            isinstance(v, bool) or not isinstance(v, int | float) for v in bounds.values()
-        ):
+        given = entry if isinstance(entry, Mapping) else {}
+        bounds = {k: v for k, v in given.items() if k in ("at_most", "at_least")}
+        odd = [v for v in bounds.values() if isinstance(v, bool) or not isinstance(v, int | float)]
+        if not bounds or odd:
             faults.append(f"require {i}: give a bound, at_most or at_least, as a number")
             continue
         rest = {k: v for k, v in entry.items() if k not in bounds}

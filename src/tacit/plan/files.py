@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from tacit.errors import InputError, PlanError, explain_target, near_match
+from tacit.release.folders import to_yaml
 from tacit.storage.own_folders import write_whole
 
 #: A plan is a page or two; a file beyond this is something else.
@@ -76,11 +77,6 @@ def read_document(path: Path) -> dict[str, Any]:
 
         raise PlanError(f"{path.name} is not a plan: it must be a mapping of {', '.join(SECTIONS)}")
     return document
-
-
-def to_yaml(document: Mapping[str, Any]) -> str:
-    """Return YAML in the order of the sections."""
-    return yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=100)
 
 
 def write_document(document: Mapping[str, Any], target: Path) -> None:

@@ -231,10 +231,8 @@ class Plan(BaseModel):
             "tacit": VERSION,
             "title": self.title,
             "source": section_to_dict(self.source, public=public),
-            "register": unnamed(
-                section_to_dict(self.population, public=public), "register", public
-            ),
-            "control": unnamed(section_to_dict(self.control, public=public), "control", public),
+            "register": section_to_dict(self.population, public=public, name="register"),
+            "control": section_to_dict(self.control, public=public, name="control"),
             "roles": self.roles.to_dict(),
             "hierarchies": rules,
             "table": self.table_to_dict(public=public),
@@ -532,15 +530,12 @@ def words_of(spec: Method[Any] | Measure[Any]) -> str:
     return WORDS.get(kind, kind)
 
 
-def section_to_dict(section: Source | None, *, public: bool) -> dict[str, Any]:
+def section_to_dict(section: Source | None, *, public: bool, name: str = "") -> dict[str, Any]:
     """Return a section that names a file as plain data."""
     if section is None:
         return {}
-    return dict(as_json_number(section.to_public() if public else section.to_dict()))
-
-
-def unnamed(section: Any, name: str, public: bool) -> Any:
-    """Return a section whose file the public sees under a plain name: whose register was compared may tell of its people."""
-    if not public or not isinstance(section, dict) or not isinstance(section.get("path"), str):
-        return section
-    return {**section, "path": name + PurePath(section["path"]).suffix}
+    found = dict(as_json_number(section.to_public() if public else section.to_dict()))
+    if public and name:
+        # Whose register was compared may tell of its people.
+        found["path"] = name + PurePath(found["path"]).suffix
+    return found

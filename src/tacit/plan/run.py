@@ -178,18 +178,13 @@ def apply_step(step: Method[Any], data: Data, ctx: Context, number: int) -> tupl
         try:
             after = step.apply(data, context=ctx).materialise()
         except SdcError as error:
-            raise locate_error(error, f"step {number} ({step.kind})") from error
+            where = f"step {number} ({step.kind})"
+            if not str(error).startswith(where):
+                error.args = (f"{where}: {error}",)
+            raise
     for warning in caught:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return after, [str(w.message) for w in caught]
-
-
-def locate_error(error: SdcError, where: str) -> SdcError:
-    """Return the error with the place in the plan said first."""
-    message = str(error)
-    if not message.startswith(where):
-        error.args = (f"{where}: {message}",)
-    return error
 
 
 def roles_of(data: Data) -> Roles:
@@ -228,11 +223,8 @@ def measure_release(
     wanted = plan.measures or kind.measures(baseline)
     usable, omitted = [], []
     for measure in wanted:
-        reason = (
-            None
-            if measure.publishes
-            else why_left_out(measure, released, asked=bool(plan.measures))
-        )
+        asked = bool(plan.measures)
+        reason = None if measure.publishes else why_left_out(measure, released, asked=asked)
         if reason is None:
             usable.append(measure)
         elif reason:

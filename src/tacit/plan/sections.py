@@ -39,9 +39,8 @@ def rules_to_plain(rules: Any) -> Any:
     return None if rules is None else list(rules)
 
 
-NAMES_SCHEMA: dict[str, Any] = {
-    "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
-}
+LIST_SCHEMA: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
+NAMES_SCHEMA: dict[str, Any] = {"anyOf": [{"type": "string"}, LIST_SCHEMA]}
 RULES_SCHEMA: dict[str, Any] = {
     "type": "object",
     "additionalProperties": {
@@ -49,13 +48,7 @@ RULES_SCHEMA: dict[str, Any] = {
     },
 }
 KEYS_SCHEMA: dict[str, Any] = {
-    "anyOf": [
-        *NAMES_SCHEMA["anyOf"],
-        {
-            "type": "object",
-            "additionalProperties": {"type": "array", "items": {"type": "string"}},
-        },
-    ]
+    "anyOf": [*NAMES_SCHEMA["anyOf"], {"type": "object", "additionalProperties": LIST_SCHEMA}]
 }
 
 #: One column or several.
@@ -78,14 +71,7 @@ def as_groups(value: Any) -> Any:
 LinkGroups = Annotated[
     tuple[tuple[str, ...], ...],
     BeforeValidator(as_groups),
-    WithJsonSchema(
-        {
-            "type": "array",
-            "items": {
-                "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
-            },
-        }
-    ),
+    WithJsonSchema({"type": "array", "items": NAMES_SCHEMA}),
 ]
 #: How columns generalise: a rule, a hierarchy or the path of a file, by column.
 Rules = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from tacit.plot.parts import (
     one_each,
     quantity,
     share_text,
+    sheet,
     short_number,
     tick_number,
 )
@@ -48,14 +50,9 @@ def bars(
         {"name": n, "value": v, "text": short_number(v)} for n, v in items
     ]
     axis = numbers_axis([r["value"] for r in rows] if top is None else [top], y)
-    spec = {
-        "title": heading(title, subtitle),
-        "data": {"values": rows},
-        "width": WIDTH - 120,
-        "height": {"step": 26},
-        "encoding": {"y": category("name", x), "x": axis},
-        "layer": [{"mark": {"type": "bar", "height": {"band": 0.66}}}, end_label()],
-    }
+    layers = [{"mark": {"type": "bar", "height": {"band": 0.66}}}, end_label()]
+    size = (WIDTH - 120, {"step": 26})
+    spec = sheet(title, subtitle, rows, layers, size, y=category("name", x), x=axis)
     shown = list_parts(f"{r['name']} {r['text']}" for r in rows)
     return Chart(spec, f"Bar chart: {title}. {shown}.")
 
@@ -77,21 +74,13 @@ def grouped_bars(
     ]
     values = [r["value"] for r in rows]
     parts = list(dict.fromkeys(r["part"] for r in rows))
-    spec = {
-        "title": heading(title, subtitle),
-        "data": {"values": rows},
-        "width": WIDTH - 120,
-        "height": {"step": step},
-        "encoding": {
-            "y": category("name", scale={"paddingInner": 0.3}),
-            "yOffset": {"field": "part", "sort": parts},
-            "x": numbers_axis(values, y),
-        },
-        "layer": [
-            {"mark": "bar", "encoding": {"color": one_each("part", parts, colours)}},
-            *end_labels(values),
-        ],
+    layers = [layer("bar", color=one_each("part", parts, colours)), *end_labels(values)]
+    axes = {
+        "y": category("name", scale={"paddingInner": 0.3}),
+        "yOffset": {"field": "part", "sort": parts},
+        "x": numbers_axis(values, y),
     }
+    spec = sheet(title, subtitle, rows, layers, (WIDTH - 120, {"step": step}), **axes)
     shown = list_parts((f"{r['name']} {r['part']} {r['text']}" for r in rows), 2 * SPOKEN)
     return Chart(spec, f"{alt or title}. {shown}.")
 
@@ -125,17 +114,9 @@ def columns(
         for label, n, beyond in rows
     ]
     colour = {"condition": {"test": "datum.beyond", "value": WARNING}, "value": AFTER}
-    spec = {
-        "title": heading(title, subtitle),
-        "data": {"values": values},
-        "width": WIDTH,
-        "height": 210,
-        "encoding": {"x": size_axis(values, x), "y": count_axis(values)},
-        "layer": [
-            {"mark": {"type": "bar", "width": {"band": 0.7}}, "encoding": {"color": colour}},
-            ON_TOP,
-        ],
-    }
+    layers = [layer({"type": "bar", "width": {"band": 0.7}}, color=colour), ON_TOP]
+    axes = {"x": size_axis(values, x), "y": count_axis(values)}
+    spec = sheet(title, subtitle, values, layers, (WIDTH, 210), **axes)
     shown = "; ".join(
         f"{word}{v['size']}: {v['records']:,} records" for v in values if v["records"]
     )
@@ -153,15 +134,11 @@ Bin = tuple[str, int, int | None]
 def bins_for(k: int | None = None) -> list[Bin]:
     """Return the usual bins of class sizes (label, low, high), cut so that ``k`` begins one."""
     edges = sorted({*SIZE_EDGES, *([k] if k and k > 0 else [])})
-    bounds: list[Bin] = []
-    for low, above in zip(edges, [*edges[1:], None], strict=True):
-        if above is None:
-            bounds.append((f"{low:,}+", low, None))
-        else:
-            bounds.append(
-                (f"{low:,}" if above == low + 1 else f"{low:,}–{above - 1:,}", low, above - 1)
-            )
-    return bounds
+    bounds = [
+        (f"{low:,}" if above == low + 1 else f"{low:,}–{above - 1:,}", low, above - 1)
+        for low, above in itertools.pairwise(edges)
+    ]
+    return [*bounds, (f"{edges[-1]:,}+", edges[-1], None)]
 
 
 SIZE_BINS: Sequence[Bin] = tuple(bins_for())
@@ -171,7 +148,7 @@ def size_bins(sizes: Mapping[int, int], k: int | None = None) -> list[tuple[str,
     """Return (label, classes, records) by bin; ``sizes`` gives the number of classes of each size."""
     rows = []
     for label, low, high in bins_for(k):
-        inside = {s: n for s, n in sizes.items() if is_in_bin(s, low, high)}
+        inside = {s: n for s, n in sizes.items() if s >= low and (high is None or s <= high)}
         rows.append((label, sum(inside.values()), sum(s * n for s, n in inside.items())))
     return rows
 
@@ -185,15 +162,10 @@ def class_sizes(
 ) -> Chart:
     """Return how many records stand in classes of each size; sizes below ``k`` in the warning colour."""
     rows = [
-        (label, sum(n for s, n in records.items() if is_in_bin(s, low, high)), bool(k and low < k))
-        for label, low, high in bins_for(k)
+        (label, n, bool(k and low < k))
+        for (label, n, _), (_, low, _) in zip(size_bins(records, k), bins_for(k), strict=True)
     ]
     return columns(rows, title=title, subtitle=subtitle, x=CLASS_SIZE, word="size ")
-
-
-def is_in_bin(size: int, low: int, high: int | None) -> bool:
-    """Return True when a class size falls into a bin."""
-    return size >= low and (high is None or size <= high)
 
 
 def class_sizes_before_after(
@@ -213,35 +185,26 @@ def class_sizes_before_after(
     ]
     small = [label for label, bound in low.items() if k and bound < k]
     top = count_axis(rows)["scale"]["domain"][1]
+    axes = {"x": size_axis(rows), "y": count_axis(rows)}
     shade = layer(
         {"type": "bar", "color": WARNING_GROUND, "width": {"band": 1.25}},
         [{"size": label, "records": top} for label in small],
-        x=size_axis(rows),
-        y=count_axis(rows),
+        **axes,
     )
     beside = {"type": "text", "align": "left", "baseline": "top", "dx": -22, "dy": 4}
     note = layer(
         {**beside, "color": WARNING},
         [{"size": s, "records": top, "text": f"below k = {k}"} for s in small[:1]],
-        x=size_axis(rows),
-        y=count_axis(rows),
+        **axes,
         text={"field": "text"},
     )
     pairs = {
         "data": {"values": rows},
-        "encoding": {
-            "x": size_axis(rows),
-            "xOffset": {"field": "when", "sort": ["before", "after"]},
-            "y": count_axis(rows),
-        },
+        "encoding": {**axes, "xOffset": {"field": "when", "sort": ["before", "after"]}},
         "layer": [{"mark": "bar", "encoding": {"color": WHEN}}, ON_TOP],
     }
-    spec = {
-        "title": heading(title, subtitle),
-        "width": WIDTH + 60,
-        "height": 230,
-        "layer": [*([shade] if small else []), pairs, *([note] if small else [])],
-    }
+    layers = [shade, pairs, note] if small else [pairs]
+    spec = sheet(title, subtitle, None, layers, (WIDTH + 60, 230))
     shown = "; ".join(
         f"size {r['size']}, {r['when']}: {r['records']:,} records" for r in rows if r["records"]
     )
@@ -281,13 +244,8 @@ def levels(
 ) -> Chart:
     """Return one track per column, filled up to the level that was reached.
 
-    Parameters
-    ----------
-    items
-        Column, level reached (on average, where values differ in level), height of its hierarchy, and
-        what the level means (may be empty).
-    title, subtitle
-        Heading of the chart.
+    Items are the column, the level reached (on average, where values differ in level), the height of its hierarchy, and
+    what the level means (may be empty).
     """
     given = [(n, lv, max(int(h), 1), meaning) for n, lv, h, meaning in items]
     tallest = max([h for _, _, h, _ in given], default=1)
@@ -313,28 +271,25 @@ def levels(
         },
         "title": None,
     }
-    spec = {
-        "title": heading(title, subtitle),
-        "width": min(WIDTH - 160, 60 * tallest + 120),
-        "height": {"step": 26},
-        "layer": [
-            layer(
-                {"type": "bar", "height": 13, "cornerRadius": 1},
-                rows,
-                y=name,
-                x={**along, "field": "from"},
-                x2={"field": "to"},
-                color={"condition": {"test": "datum.filled", "value": AFTER}, "value": TRACK},
-            ),
-            layer(
-                {"type": "text", "align": "left", "dx": 10},
-                words,
-                y=name,
-                x={**along, "field": "at"},
-                text={"field": "text"},
-            ),
-        ],
-    }
+    layers = [
+        layer(
+            {"type": "bar", "height": 13, "cornerRadius": 1},
+            rows,
+            y=name,
+            x={**along, "field": "from"},
+            x2={"field": "to"},
+            color={"condition": {"test": "datum.filled", "value": AFTER}, "value": TRACK},
+        ),
+        layer(
+            {"type": "text", "align": "left", "dx": 10},
+            words,
+            y=name,
+            x={**along, "field": "at"},
+            text={"field": "text"},
+        ),
+    ]
+    size = (min(WIDTH - 160, 60 * tallest + 120), {"step": 26})
+    spec = sheet(title, subtitle, None, layers, size)
     shown = "; ".join(f"{w['name']} level {w['text']}" for w in words)
     return Chart(spec, f"{title}. {shown}.")
 
@@ -372,18 +327,13 @@ def column_changes(
         quantity(name, "share of released values", scale={"domain": [0, 1]}, axis=ticks)
         for name in ("full", "share")
     )
-    spec = {
-        "title": heading(title, subtitle),
-        "data": {"values": rows},
-        "width": WIDTH - 160,
-        "height": {"step": 24},
-        "encoding": {"y": category("name")},
-        "layer": [
-            layer({"type": "bar", "height": 12, "color": TRACK}, x=full),
-            layer({"type": "bar", "height": 12}, x=share),
-            layer({"type": "text", "align": "left", "dx": 8}, x=full, text={"field": "text"}),
-        ],
-    }
+    layers = [
+        layer({"type": "bar", "height": 12, "color": TRACK}, x=full),
+        layer({"type": "bar", "height": 12}, x=share),
+        layer({"type": "text", "align": "left", "dx": 8}, x=full, text={"field": "text"}),
+    ]
+    size = (WIDTH - 160, {"step": 24})
+    spec = sheet(title, subtitle, rows, layers, size, y=category("name"))
     shown = "; ".join(f"{r['name']} {r['text']}" for r in rows[: 2 * SPOKEN])
     return Chart(spec, f"{title}. {shown}.")
 

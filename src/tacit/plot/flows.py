@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.plot.chart import Chart
-from tacit.plot.parts import SPOKEN, heading, layer, short_number
+from tacit.plot.parts import SPOKEN, layer, sheet, short_number
 from tacit.plot.theme import INK_SOFT, PALETTE, WARNING
 
 WIDTH = 360
@@ -24,6 +24,13 @@ POINTS = 25
 NODE = 0.03
 
 TONES: Mapping[str, str] = {"risky": WARNING, "safe": PALETTE[0], "unsafe": WARNING}
+#: The colour of a tone.
+COLOUR = {
+    "field": "tone",
+    "type": "nominal",
+    "scale": {"domain": list(TONES), "range": list(TONES.values())},
+    "legend": None,
+}
 
 
 @dataclass(frozen=True)
@@ -47,19 +54,10 @@ def flows(
     subtitle: str = "",
     unit: str = "subjects",
 ) -> Chart:
-    """Return bands from left nodes to right nodes, as wide as what flows.
+    """Return bands from left nodes to right nodes (from top to bottom), as wide as what flows.
 
-    Parameters
-    ----------
-    left, right
-        The nodes from top to bottom.
-    links
-        What flows from left node i to right node j; a zero is drawn as a hair line, for a member
-        that is named in a set without giving anybody to it.
-    title, subtitle
-        Heading of the chart.
-    unit
-        What is counted.
+    ``links`` says how many of a ``unit`` flow from left node i to right node j; a zero is drawn as a hair line, for a
+    member that is named in a set without giving anybody to it.
     """
     sizes = [
         [sum(v for (i, _), v in links.items() if i == n) for n in range(len(left))],
@@ -68,25 +66,30 @@ def flows(
     height = STEP * max(len(left), len(right), 2)
     space = max(space_for(side, height) for side in sizes)
     places = [stack_nodes(side, space) for side in sizes]
-    spec = {
-        "title": heading(title, subtitle),
-        "width": WIDTH,
-        "height": height,
-        "layer": [
-            layer(
-                {"type": "area", "opacity": 0.38, "interpolate": "linear", "line": False},
-                bands(left, links, places, (1 - space) / (sum(sizes[0]) or 1.0)),
-                x=axis("x", [0, 1]),
-                y=axis("low", [1, 0]),
-                y2={"field": "high"},
-                detail={"field": "band"},
-                color=colours(),
-            ),
-            *side_layers(left, sizes[0], places[0], at=0.0, unit=unit),
-            *side_layers(right, sizes[1], places[1], at=1.0, unit=unit),
-        ],
-    }
-    return Chart(spec, describe_flows(title, left, right, links, unit))
+    layers = [
+        layer(
+            {"type": "area", "opacity": 0.38, "interpolate": "linear", "line": False},
+            bands(left, links, places, (1 - space) / (sum(sizes[0]) or 1.0)),
+            x=axis("x", [0, 1]),
+            y=axis("low", [1, 0]),
+            y2={"field": "high"},
+            detail={"field": "band"},
+            color=COLOUR,
+        ),
+        *side_layers(left, sizes[0], places[0], at=0.0, unit=unit),
+        *side_layers(right, sizes[1], places[1], at=1.0, unit=unit),
+    ]
+    spec = sheet(title, subtitle, None, layers, (WIDTH, height))
+    parts = []
+    for j, node in enumerate(right[:SPOKEN]):
+        sources = ", ".join(
+            f"{short_number(size)} from {left[i].label}"
+            for (i, to), size in sorted(links.items())
+            if to == j
+        )
+        parts.append(f"{node.label} ({node.tone}) receives {sources or 'nobody'}")
+    more = f" and {len(right) - SPOKEN} more" if len(right) > SPOKEN else ""
+    return Chart(spec, f"Flow picture of {unit}: {title}. {'; '.join(parts)}{more}.")
 
 
 def space_for(sizes: Sequence[float], height: float) -> float:
@@ -181,7 +184,7 @@ def side_layers(
             x2={"field": "to"},
             y=axis("low", [1, 0]),
             y2={"field": "high"},
-            color=colours(),
+            color=COLOUR,
         ),
         layer(words, [row for row in rows if not row["note"]], **place, text={"field": "label"}),
         layer({**words, "dy": -6}, noted, **place, text={"field": "label"}),
@@ -202,33 +205,3 @@ def axis(field: str, domain: list[int]) -> dict[str, Any]:
         "scale": {"domain": domain, "nice": False, "zero": False},
         "axis": None,
     }
-
-
-def colours() -> dict[str, Any]:
-    """Return the colour of a tone."""
-    return {
-        "field": "tone",
-        "type": "nominal",
-        "scale": {"domain": list(TONES), "range": list(TONES.values())},
-        "legend": None,
-    }
-
-
-def describe_flows(
-    title: str,
-    left: Sequence[Node],
-    right: Sequence[Node],
-    links: Mapping[tuple[int, int], float],
-    unit: str,
-) -> str:
-    """Return the picture in words."""
-    parts = []
-    for j, node in enumerate(right[:SPOKEN]):
-        sources = ", ".join(
-            f"{short_number(size)} from {left[i].label}"
-            for (i, to), size in sorted(links.items())
-            if to == j
-        )
-        parts.append(f"{node.label} ({node.tone}) receives {sources or 'nobody'}")
-    more = f" and {len(right) - SPOKEN} more" if len(right) > SPOKEN else ""
-    return f"Flow picture of {unit}: {title}. {'; '.join(parts)}{more}."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.plot.chart import Chart
-from tacit.plot.parts import SPOKEN, category, heading, list_parts, percent, quantity
+from tacit.plot.parts import SPOKEN, category, layer, list_parts, percent, quantity, sheet
 from tacit.plot.theme import INK, PALETTE, TRACK, WARNING
 
 #: Columns up to which numbers fit into the fields of a map of changes.
@@ -47,36 +47,12 @@ def heat_map(
     angle: int | None = 0,
     alt: str = "",
 ) -> Chart:
-    """Return a map of coloured fields.
+    """Return a map of coloured fields; rows and columns stand in the order of the fields where none is given.
 
-    Parameters
-    ----------
-    fields
-        Every field that has a value.
-    title, subtitle, x, y
-        The heading and the titles of the axes.
-    scale
-        The colour scale: ``domain`` and ``scheme`` or ``range``.
-    rows, columns
-        Their order; that of the fields when none is given.
-    step
-        Width and height of a field.
-    white
-        When numbers are printed in white: a test of ``datum.value``.
-    legend, meaning
-        The legend of the colours (none by default) and its title.
-    grey
-        Columns of another kind, which stay grey.
-    framed
-        (row, column) of the fields to be framed.
-    ground
-        Draw empty fields, too.
-    printed
-        Print the numbers.
-    on_top, angle
-        Where the names of columns stand, and how they are turned.
-    alt
-        The alternative text; by default title and fields.
+    ``scale`` is that of the colours (``domain`` and ``scheme`` or ``range``), ``meaning`` the title of their ``legend``;
+    ``white`` is a test of ``datum.value`` that says when numbers are printed in white. Columns in ``grey`` are of another
+    kind and stay grey, the fields (row, column) in ``framed`` get a frame, and with ``ground`` empty fields are drawn, too.
+    ``on_top`` and ``angle`` say where the names of columns stand, and how they are turned.
     """
     given = list(fields)
     down = list(rows or dict.fromkeys(f.row for f in given))
@@ -99,43 +75,25 @@ def heat_map(
     bad = [{"row": r, "column": c} for r, c in framed]
     empty = [{"row": r, "column": c} for r in down for c in across]
     field: dict[str, Any] = {"type": "rect", "stroke": "white", "strokeWidth": 1.5}
+    faint = {**field, "color": TRACK, "opacity": 0.5}
+    frame = {"type": "rect", "filled": False, "stroke": WARNING, "strokeWidth": 2.5}
+    number = layer({"type": "text", "fontSize": 10}, text={"field": "text"}, color=ink)
     layers: list[dict[str, Any]] = [
-        *(
-            [{"data": {"values": empty}, "mark": {**field, "color": TRACK, "opacity": 0.5}}]
-            * ground
-        ),
+        *([{"data": {"values": empty}, "mark": faint}] if ground else []),
         {"mark": field, "encoding": {"color": fill}},
-        *([frame_of(bad)] if bad else []),
-        *([number_of(ink)] if printed else []),
+        *([{"data": {"values": bad}, "mark": frame}] if bad else []),
+        *([number] if printed else []),
     ]
     head: dict[str, Any] = {"labelAngle": angle, "labelLimit": 120, "domain": False}
-    spec = {
-        "title": heading(title, subtitle),
-        "data": {"values": values},
-        "width": {"step": step[0]},
-        "height": {"step": step[1]},
-        "encoding": {
-            "x": category(
-                "column", x, across, axis={**head, **({"orient": "top"} if on_top else {})}
-            ),
-            "y": category("row", y, down, axis={"domain": False}),
-        },
-        "layer": layers,
+    head |= {"orient": "top"} if on_top else {}
+    axes = {
+        "x": category("column", x, across, axis=head),
+        "y": category("row", y, down, axis={"domain": False}),
     }
+    size = ({"step": step[0]}, {"step": step[1]})
+    spec = sheet(title, subtitle, values, layers, size, **axes)
     said = list_parts((f.said or f"{f.row}, {f.column}: {f.text}" for f in given), 3 * SPOKEN)
     return Chart(spec, alt or f"{title}. {said}.")
-
-
-def frame_of(bad: list[dict[str, str]]) -> dict[str, Any]:
-    """Return the layer of frames."""
-    mark = {"type": "rect", "filled": False, "stroke": WARNING, "strokeWidth": 2.5}
-    return {"data": {"values": bad}, "mark": mark}
-
-
-def number_of(ink: dict[str, Any]) -> dict[str, Any]:
-    """Return the layer of numbers in print."""
-    mark = {"type": "text", "fontSize": 10}
-    return {"mark": mark, "encoding": {"text": {"field": "text"}, "color": ink}}
 
 
 def change_map(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tacit.plot.chart import Chart
-from tacit.plot.parts import WIDTH, heading, layer, one_each, quantity, short_number
+from tacit.plot.parts import WIDTH, layer, one_each, quantity, sheet, short_number
 from tacit.plot.theme import AFTER, BEFORE, INK
 
 #: More nodes than this are thinned out, height by height; the best of each height stay.
@@ -32,28 +32,24 @@ def draw_lattice(rows: Sequence[Row], *, keys: Sequence[str], value: str, nodes:
     if len(shown) < len(rows):
         subtitle += f"; {len(shown):,} are drawn"
     best = next((p for p in points if p["best"]), None)
-    spec: dict[str, Any] = {
-        "title": heading("Lattice of generalisations", subtitle[:110]),
-        "data": {"values": points},
-        "width": WIDTH,
-        "height": 300,
-        "encoding": {
-            "x": quantity("height", "sum of the levels of all keys", scale={"nice": False}),
-            "y": quantity("value", value),
-        },
-        "layer": [
-            layer(
-                {"type": "point", "filled": True, "size": 34, "opacity": 0.75},
-                color=one_each("state", states, (AFTER, BEFORE)),
-                shape=one_each("state", states, ("circle", "cross")),
-            ),
-            {"transform": [{"filter": "datum.best"}], "mark": RING},
-        ],
+    layers = [
+        layer(
+            {"type": "point", "filled": True, "size": 34, "opacity": 0.75},
+            color=one_each("state", states, (AFTER, BEFORE)),
+            shape=one_each("state", states, ("circle", "cross")),
+        ),
+        {"transform": [{"filter": "datum.best"}], "mark": RING},
+    ]
+    axes = {
+        "x": quantity("height", "sum of the levels of all keys", scale={"nice": False}),
+        "y": quantity("value", value),
     }
+    title = "Lattice of generalisations"
+    spec = sheet(title, subtitle[:110], points, layers, (WIDTH, 300), **axes)
     told = (
         f" The best costs {short_number(best['value'])} at height {best['height']}." if best else ""
     )
-    return Chart(spec, f"Lattice of generalisations: {subtitle}.{told}")
+    return Chart(spec, f"{title}: {subtitle}.{told}")
 
 
 def thin_out(rows: Sequence[Row]) -> list[Row]:

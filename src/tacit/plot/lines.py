@@ -9,7 +9,16 @@ import numpy as np
 
 from tacit.arrays import Floats
 from tacit.plot.chart import Chart
-from tacit.plot.parts import category, heading, layer, list_parts, one_each, quantity, short_number
+from tacit.plot.parts import (
+    category,
+    heading,
+    layer,
+    list_parts,
+    one_each,
+    quantity,
+    sheet,
+    short_number,
+)
 from tacit.plot.theme import AFTER, BEFORE, GRID, INK, PALETTE, WARNING
 
 #: Dashes beside the colours, so that lines differ in grey print too.
@@ -38,20 +47,10 @@ def lines(
     y_axis: Mapping[str, Any] | None = None,
     height: int = 240,
 ) -> Chart:
-    """Return one line for each series.
+    """Return one line for each series; points are (series, x, y).
 
-    Parameters
-    ----------
-    points
-        Series, x and y.
-    title, subtitle, x, y, by, alt
-        Heading, titles of the axes and of the legend, alternative text.
-    bold
-        The series drawn strongly, in the colour of the text.
-    colours, dashed, steps, marked
-        How lines look: more series than colours are grey.
-    x_axis, y_axis
-        Options of the axes: ``scale``, ``axis``.
+    ``by`` is the title of the legend, ``bold`` the series drawn strongly, in the colour of the text; more series than
+    colours are grey. ``x_axis`` and ``y_axis`` are options of the axes: ``scale``, ``axis``.
     """
     rows: list[dict[str, Any]] = [{"series": s, "x": a, "y": b} for s, a, b in points]
     names = list(dict.fromkeys(r["series"] for r in rows))
@@ -84,17 +83,8 @@ def lines(
         for some, style in kinds
         if set(some) & set(names)
     ]
-    spec = {
-        "title": heading(title, subtitle),
-        "data": {"values": rows},
-        "width": 500,
-        "height": height,
-        "encoding": {
-            "x": quantity("x", x, **(x_axis or {})),
-            "y": quantity("y", y, **(y_axis or {})),
-        },
-        "layer": layers,
-    }
+    axes = {"x": quantity("x", x, **(x_axis or {})), "y": quantity("y", y, **(y_axis or {}))}
+    spec = sheet(title, subtitle, rows, layers, (500, height), **axes)
     return Chart(spec, alt or f"Line chart: {title}.")
 
 
@@ -185,27 +175,21 @@ def intervals(
         {"name": n, "series": s, "low": low, "at": at, "high": high} for n, s, low, at, high in rows
     ]
     series = list(dict.fromkeys(v["series"] for v in values))
-    spec = {
-        "title": heading(title, subtitle),
-        "data": {"values": values},
-        "width": 420,
-        "height": {"step": 18},
-        "encoding": {
-            "y": category(
-                "name", scale={"paddingInner": 0.3}, axis={"grid": True, "gridColor": GRID}
-            ),
-            "yOffset": {"field": "series", "sort": series},
-            "color": one_each("series", series, colours),
-        },
-        "layer": [
-            layer(
-                {"type": "rule", "strokeWidth": 2},
-                x=quantity("low", x, scale={"zero": False}),
-                x2={"field": "high"},
-            ),
-            layer({"type": "point", "filled": True, "size": 50, "opacity": 1}, x=quantity("at", x)),
-        ],
+    layers = [
+        layer(
+            {"type": "rule", "strokeWidth": 2},
+            x=quantity("low", x, scale={"zero": False}),
+            x2={"field": "high"},
+        ),
+        layer({"type": "point", "filled": True, "size": 50, "opacity": 1}, x=quantity("at", x)),
+    ]
+    grid = {"grid": True, "gridColor": GRID}
+    axes = {
+        "y": category("name", scale={"paddingInner": 0.3}, axis=grid),
+        "yOffset": {"field": "series", "sort": series},
+        "color": one_each("series", series, colours),
     }
+    spec = sheet(title, subtitle, values, layers, (420, {"step": 18}), **axes)
     shown = list_parts(f"{v['name']}, {v['series']} {short_number(v['at'])}" for v in values)
     return Chart(spec, alt or f"{title}. {shown}.")
 
@@ -241,29 +225,20 @@ def histogram(
         y=quantity("n", y, stack=None, **({"axis": {"format": ".0%"}} if shares else {})),
         **colour,
     )
-    spec = {
-        "title": heading(title, subtitle),
-        "width": 480,
-        "height": 220,
-        "layer": [bars, *(line_at(*mark) if mark else [])],
-    }
-    return Chart(spec, alt)
+    layers = [bars, *(line_at(*mark) if mark else [])]
+    return Chart(sheet(title, subtitle, None, layers, (480, 220)), alt)
 
 
 def line_at(at: float, text: str) -> list[dict[str, Any]]:
     """Return a vertical line at a value, with a word beside it."""
-    where = {"data": {"values": [{"at": at, "text": text}]}}
+    rows = [{"at": at, "text": text}]
     x = {"field": "at", "type": "quantitative"}
     if not text:
-        return [{**where, "mark": {"type": "rule", "strokeDash": [4, 3]}, "encoding": {"x": x}}]
+        return [layer({"type": "rule", "strokeDash": [4, 3]}, rows, x=x)]
     words = {"type": "text", "align": "left", "dx": 5, "color": WARNING, "y": 8}
     return [
-        {
-            **where,
-            "mark": {"type": "rule", "color": WARNING, "strokeWidth": 2},
-            "encoding": {"x": x},
-        },
-        {**where, "mark": words, "encoding": {"x": x, "text": {"field": "text"}}},
+        layer({"type": "rule", "color": WARNING, "strokeWidth": 2}, rows, x=x),
+        layer(words, rows, x=x, text={"field": "text"}),
     ]
 
 

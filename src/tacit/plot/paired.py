@@ -13,7 +13,7 @@ import numpy as np
 from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import InputError
 from tacit.plot.chart import Chart
-from tacit.plot.parts import heading, layer, one_each, quantity
+from tacit.plot.parts import diagonal, heading, layer, one_each, quantity, sheet
 from tacit.plot.theme import AFTER, GRID, INK_SOFT, PALETTE, WARNING
 
 SIDE = 320
@@ -39,20 +39,14 @@ def scatter(
     at = thin_points(x)
     low, high = float(min(x.min(), y.min())), float(max(x.max(), y.max()))
     rows = [{"x": float(a), "y": float(b)} for a, b in zip(x[at], y[at], strict=True)]
-    spec = {
-        "title": heading(title or f"{name}: masked against original", subtitle),
-        "width": SIDE,
-        "height": SIDE,
-        "layer": [
-            diagonal(low, high),
-            layer(
-                {**DOTS, "size": 14},
-                rows,
-                x=axis("x", f"{name}, original", low, high),
-                y=axis("y", f"{name}, masked", low, high),
-            ),
-        ],
-    }
+    dots = layer(
+        {**DOTS, "size": 14},
+        rows,
+        x=axis("x", f"{name}, original", low, high),
+        y=axis("y", f"{name}, masked", low, high),
+    )
+    head = title or f"{name}: masked against original"
+    spec = sheet(head, subtitle, None, [diagonal(low, high), dots], (SIDE, SIDE))
     r = correlations(np.column_stack([x, y]))[0, 1]
     share = float((x == y).mean())
     return Chart(
@@ -80,20 +74,13 @@ def draw_fitted_points(
     a, b = line
     ends = [{"x": float(v), "y": float(a + b * v)} for v in (x.min(), x.max())] if rows else []
     colour = one_each("kind", kinds, [AFTER, WARNING])
-    spec = {
-        "title": heading(title, subtitle),
-        "width": 420,
-        "height": 300,
-        "encoding": {"x": quantity("x", names[0]), "y": quantity("y", names[1])},
-        "layer": [
-            layer({"type": "point", "size": 22, "opacity": 0.7}, rows, color=colour),
-            {
-                "data": {"values": ends if np.isfinite(b) else []},
-                "mark": {"type": "line", "color": INK_SOFT},
-            },
-        ],
-    }
-    return Chart(spec, alt)
+    shown = {"data": {"values": ends if np.isfinite(b) else []}}
+    layers = [
+        layer({"type": "point", "size": 22, "opacity": 0.7}, rows, color=colour),
+        {**shown, "mark": {"type": "line", "color": INK_SOFT}},
+    ]
+    axes = {"x": quantity("x", names[0]), "y": quantity("y", names[1])}
+    return Chart(sheet(title, subtitle, None, layers, (420, 300), **axes), alt)
 
 
 def two_columns(
@@ -158,11 +145,11 @@ def ellipses(
     if p < 2:
         raise InputError("ellipses need at least two columns")
     side = max(90, min(SIDE, 560 // (p - 1)))
+    blank = {"width": side, "height": side, **layer({"type": "point", "opacity": 0}, [])}
     rows = [
         {
             "hconcat": [
-                panel(files, i, j, names, side, share) if i < j else draw_blank_panel(side)
-                for i in range(p - 1)
+                panel(files, i, j, names, side, share) if i < j else blank for i in range(p - 1)
             ]
         }
         for j in range(1, p)
@@ -250,31 +237,19 @@ def deciles(
         {"x": float(a), "y": float(b), "label": f"{i}"}
         for i, (a, b) in enumerate(zip(old, new, strict=True), start=1)
     ]
-    where = {
-        "x": axis("x", f"{name}, deciles of the original", low, high),
-        "y": axis("y", f"{name}, deciles of the masked file", low, high),
-    }
-    spec = {
-        "title": heading(
-            title or f"Deciles of {name}", subtitle or "on the line: as in the original"
-        ),
-        "width": SIDE,
-        "height": SIDE,
+    numbered = {
+        "data": {"values": rows},
+        "encoding": {
+            "x": axis("x", f"{name}, deciles of the original", low, high),
+            "y": axis("y", f"{name}, deciles of the masked file", low, high),
+        },
         "layer": [
-            diagonal(low, high),
-            {
-                "data": {"values": rows},
-                "encoding": where,
-                "layer": [
-                    {"mark": {"type": "point", "filled": True, "size": 55}},
-                    layer(
-                        {"type": "text", "dx": -9, "dy": -7, "color": INK_SOFT},
-                        text={"field": "label"},
-                    ),
-                ],
-            },
+            {"mark": {"type": "point", "filled": True, "size": 55}},
+            layer({"type": "text", "dx": -9, "dy": -7, "color": INK_SOFT}, text={"field": "label"}),
         ],
     }
+    head, below = title or f"Deciles of {name}", subtitle or "on the line: as in the original"
+    spec = sheet(head, below, None, [diagonal(low, high), numbered], (SIDE, SIDE))
     shown = "; ".join(f"{r['label']}: {r['x']:.4g} and {r['y']:.4g}" for r in rows)
     return Chart(spec, f"Deciles of {name}, original and masked. {shown}.")
 
@@ -384,17 +359,6 @@ def axis(field: str, title: str, low: float, high: float) -> dict[str, Any]:
     )
 
 
-def diagonal(low: float, high: float) -> dict[str, Any]:
-    """Return the line on which nothing has changed."""
-    ends = [{"x": low, "y": low}, {"x": high, "y": high}]
-    return layer(
-        {"type": "line", "color": INK_SOFT, "strokeWidth": 1, "strokeDash": [4, 3]},
-        ends,
-        x={"field": "x", "type": "quantitative"},
-        y={"field": "y", "type": "quantitative"},
-    )
-
-
 def panel(
     files: Sequence[Floats], i: int, j: int, names: Sequence[str], side: int, share: float
 ) -> dict[str, Any]:
@@ -427,11 +391,6 @@ def panel(
             "strokeDash": DASH,
         },
     }
-
-
-def draw_blank_panel(side: int) -> dict[str, Any]:
-    """Return an empty panel."""
-    return {"width": side, "height": side, **layer({"type": "point", "opacity": 0}, [])}
 
 
 def standard(x: Floats) -> Floats:

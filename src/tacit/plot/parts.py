@@ -19,6 +19,25 @@ def heading(title: str, subtitle: str = "") -> dict[str, Any]:
     return {"text": title, **({"subtitle": subtitle} if subtitle else {})}
 
 
+def sheet(
+    title: str,
+    subtitle: str,
+    rows: Sequence[Any] | None,
+    layers: Sequence[Any],
+    size: tuple[Any, Any],
+    **encoding: Any,
+) -> dict[str, Any]:
+    """Return the specification of a chart: its heading, its rows, and layers on common axes."""
+    return {
+        "title": heading(title, subtitle),
+        **({} if rows is None else {"data": {"values": rows}}),
+        "width": size[0],
+        "height": size[1],
+        **({"encoding": encoding} if encoding else {}),
+        "layer": layers,
+    }
+
+
 def quantity(field: str, title: str | None = None, **more: Any) -> dict[str, Any]:
     """Return the encoding of a number."""
     return {"field": field, "type": "quantitative", "title": title or None, **more}
@@ -64,6 +83,18 @@ def layer(
     """Return one layer of a chart, on rows of its own or on those of the chart."""
     own = {} if rows is None else {"data": {"values": rows}}
     return {**own, "mark": mark, "encoding": encoding}
+
+
+def diagonal(
+    low: float, high: float, x: str = "x", y: str = "y", dash: Sequence[int] = (4, 3)
+) -> dict[str, Any]:
+    """Return the line on which both numbers are equal."""
+    return layer(
+        {"type": "line", "color": INK_SOFT, "strokeWidth": 1, "strokeDash": [*dash]},
+        [{x: low, y: low}, {x: high, y: high}],
+        x={"field": x, "type": "quantitative"},
+        y={"field": y, "type": "quantitative"},
+    )
 
 
 def end_label() -> dict[str, Any]:

@@ -40,10 +40,7 @@ def pattern_map(
         "mark": {"type": "rect", "stroke": TRACK, "strokeWidth": 1},
         "encoding": {
             "y": axis("row", rows, names[0]),
-            "x": {
-                **axis("column", columns, names[1], turned=True),
-                "axis": {**axis("column", columns, names[1], turned=True)["axis"], "orient": "top"},
-            },
+            "x": axis("column", columns, names[1], turned=True),
             "color": {
                 "field": "what",
                 "type": "nominal",
@@ -73,5 +70,6 @@ def axis(field: str, labels: Sequence[str], title: str, *, turned: bool = False)
             "labelBaseline": "middle",
             "labelLimit": 140,
             "labelFontSize": 10 if len(listed) <= 40 else 9,
+            **({"orient": "top"} if turned else {}),
         },
     }

@@ -55,10 +55,6 @@ class Canvas:
                 x, y = x0 + t * (x1 - x0), y0 + t * (y1 - y0)
                 (self.hard if hard else self.soft).append((x - 1, y - 1, x + 1, y + 1))
 
-    def reserve(self, box: Box) -> None:
-        """Keep words off a region."""
-        self.hard.append(box)
-
     def place(
         self,
         text: str,

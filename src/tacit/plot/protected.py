@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.plot.chart import Chart
 from tacit.plot.lines import DASHES, SHARES
-from tacit.plot.parts import category, heading, layer, list_parts, one_each, quantity, short_number
+from tacit.plot.parts import category, layer, list_parts, one_each, quantity, sheet, short_number
 from tacit.plot.theme import AFTER, BEFORE, INK, INK_SOFT, PALETTE
 
 Record = Mapping[str, Any]
@@ -43,14 +43,13 @@ def draw(record: Record) -> Chart:
 
 def subtitle(record: Record, *more: str) -> str:
     """Return what a reader must know: for study, or what protects."""
+    said = f"protected with noise, rho = {record['rho']:.3g} for one {record['unit']}"
     if record["study"]:
-        return "; ".join(["for study: the seed was given, nothing is protected", *more])
-    return "; ".join(
-        [f"protected with noise, rho = {record['rho']:.3g} for one {record['unit']}", *more]
-    )
+        said = "for study: the seed was given, nothing is protected"
+    return "; ".join(filter(None, [said, *more]))
 
 
-def sheet(
+def plot(
     record: Record,
     rows: Sequence[Any] | None,
     layers: Sequence[Any],
@@ -58,15 +57,8 @@ def sheet(
     size: tuple[Any, Any] = (WIDTH, HEIGHT),
     **encoding: Any,
 ) -> dict[str, Any]:
-    """Return the specification of a protected plot: its heading, its rows, and layers on common axes."""
-    return {
-        "title": heading(record["title"], subtitle(record, *more)),
-        **({} if rows is None else {"data": {"values": rows}}),
-        "width": size[0],
-        "height": size[1],
-        **({"encoding": encoding} if encoding else {}),
-        "layer": layers,
-    }
+    """Return the specification of a protected plot, whose heading says what protects."""
+    return sheet(record["title"], subtitle(record, *more), rows, layers, size, **encoding)
 
 
 def outside(record: Record) -> str:
@@ -78,11 +70,6 @@ def outside(record: Record) -> str:
 def same(field: str) -> dict[str, Any]:
     """Return the encoding of a number on an axis that another layer describes."""
     return {"field": field, "type": "quantitative"}
-
-
-def words(*parts: str) -> list[str]:
-    """Return the parts that say something."""
-    return [p for p in parts if p]
 
 
 def histogram(record: Record) -> Chart:
@@ -116,10 +103,10 @@ def histogram(record: Record) -> Chart:
             y2={"field": "high"},
         ),
     ]
-    more = words("lines: plus and minus two amplitudes", "" if shares else outside(record))
+    more = "lines: plus and minus two amplitudes", "" if shares else outside(record)
     if record.get("reference"):
         layers.append(normal_curve(edges, values))
-    spec = sheet(record, rows, layers, *more)
+    spec = plot(record, rows, layers, *more)
     told = list_parts(
         f"{short_number(r['from'])} to {short_number(r['to'])}: {short_number(v)}"
         for r, v in zip(rows, values, strict=True)
@@ -139,12 +126,8 @@ def normal_curve(edges: Sequence[float], values: Sequence[float]) -> dict[str, A
     width = np.interp(at, middles, widths)
     curve = total * width * np.exp(-(((at - mean) / sd) ** 2) / 2) / (sd * math.sqrt(2 * math.pi))
     rows = [{"at": float(a), "normal": float(v)} for a, v in zip(at, curve, strict=True)]
-    return layer(
-        {"type": "line", "color": PALETTE[1], "strokeWidth": 2},
-        rows,
-        x=same("at"),
-        y=same("normal"),
-    )
+    line = {"type": "line", "color": PALETTE[1], "strokeWidth": 2}
+    return layer(line, rows, x=same("at"), y=same("normal"))
 
 
 def density(record: Record) -> Chart:
@@ -167,7 +150,7 @@ def density(record: Record) -> Chart:
         layer({"type": "line"}, y=quantity("f", y)),
     ]
     said = "band: where the line without noise lies with 95%"
-    spec = sheet(record, rows, layers, said, x=quantity("at", name, **across))
+    spec = plot(record, rows, layers, said, x=quantity("at", name, **across))
     peak = grid[int(np.argmax(values))]
     return Chart(spec, f"{record['title']}, highest at about {short_number(peak)}.")
 
@@ -187,7 +170,7 @@ def quantiles(record: Record) -> Chart:
             text={"field": "text"},
         ),
     ]
-    spec = sheet(record, rows, layers, x=quantity("p", "share of records below", **SHARES), y=up)
+    spec = plot(record, rows, layers, x=quantity("p", "share of records below", **SHARES), y=up)
     told = list_parts(f"{r['p']:.0%} below {r['text']}" for r in rows)
     return Chart(spec, f"{record['title']}. {told}.")
 
@@ -220,7 +203,7 @@ def boxes(record: Record) -> Chart:
     ]
     said = f"whiskers: {share:.0%} of records beyond each"
     down, size = category("group", None, names), (WIDTH, {"step": 46})
-    spec = sheet(record, rows, layers, said, size=size, y=down)
+    spec = plot(record, rows, layers, said, size=size, y=down)
     told = list_parts(
         f"{r['group']}: median {short_number(r['median'])}, half between {short_number(r['q1'])} and {short_number(r['q3'])}"
         for r in rows
@@ -251,7 +234,7 @@ def qq(record: Record) -> Chart:
             y=quantity("y", f"quantiles of {record['columns'][0]}", scale={"zero": False}),
         ),
     ]
-    spec = sheet(record, None, layers, size=(380, 320))
+    spec = plot(record, None, layers, size=(380, 320))
     return Chart(spec, f"{record['title']} against {record['across']}, {len(rows)} quantiles.")
 
 
@@ -280,7 +263,7 @@ def survival(record: Record) -> Chart:
         layer({"type": "line", **step}, y=up, **dash),
     ]
     across = quantity("time", record["columns"][0])
-    spec = sheet(record, rows, layers, "band: the noise alone, 95%", x=across, color=colour)
+    spec = plot(record, rows, layers, "band: the noise alone, 95%", x=across, color=colour)
     told = list_parts(
         f"{n}: {curve[-1]:.0%} at the end" for n, curve in zip(names, record["values"], strict=True)
     )
@@ -298,5 +281,5 @@ def roc(record: Record) -> Chart:
         {"data": {"values": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]}, "mark": CHANCE},
         {"data": {"values": rows}, "mark": {"type": "line", "point": {"size": 18}}},
     ]
-    spec = sheet(record, None, layers, text, size=(360, 340), x=x, y=y)
+    spec = plot(record, None, layers, text, size=(360, 340), x=x, y=y)
     return Chart(spec, f"{record['title']}, {text}.")

@@ -12,7 +12,7 @@ import numpy as np
 from tacit.arrays import Floats, Ints
 from tacit.plot.chart import Chart
 from tacit.plot.parts import category, heading, layer, list_parts, quantity, short_number
-from tacit.plot.protected import HEIGHT, WIDTH, outside, same, subtitle, words
+from tacit.plot.protected import HEIGHT, WIDTH, outside, plot, same, subtitle
 from tacit.plot.theme import AFTER, INK, INK_SOFT
 
 Record = Mapping[str, Any]
@@ -38,41 +38,35 @@ def contours(record: Record) -> Chart:
     ]
     names = [f"{m:.0%}" for m in record["masses"]]
     flat = {"nice": False, "zero": False}
-    spec = {
-        "title": heading(
-            record["title"],
-            subtitle(record, f"lines enclose {', '.join(names)} of the mass"),
+    layers = [
+        layer(
+            {"type": "rect", "strokeWidth": 0.3},
+            fields,
+            x=quantity("a", record["columns"][0], scale={"domain": [x[0], x[-1]], **flat}),
+            x2={"field": "b"},
+            y=quantity("c", record["columns"][1], scale={"domain": [y[0], y[-1]], **flat}),
+            y2={"field": "d"},
+            color=colours("class of density", classes),
+            stroke=colours("class of density", classes),
         ),
-        "width": 460,
-        "height": 380,
-        "layer": [
-            layer(
-                {"type": "rect", "strokeWidth": 0.3},
-                fields,
-                x=quantity("a", record["columns"][0], scale={"domain": [x[0], x[-1]], **flat}),
-                x2={"field": "b"},
-                y=quantity("c", record["columns"][1], scale={"domain": [y[0], y[-1]], **flat}),
-                y2={"field": "d"},
-                color=colours("class of density", classes),
-                stroke=colours("class of density", classes),
+        layer(
+            {"type": "line", "color": INK, "strokeWidth": 1.1, "clip": True},
+            lines,
+            x=same("x"),
+            y=same("y"),
+            order={"field": "order"},
+            detail=[{"field": "line"}, {"field": "mass"}],
+            strokeDash=category(
+                "mass",
+                "mass inside",
+                names,
+                scale={"domain": names, "range": dashes(len(names))},
+                legend={"symbolType": "stroke", "symbolStrokeColor": INK},
             ),
-            layer(
-                {"type": "line", "color": INK, "strokeWidth": 1.1, "clip": True},
-                lines,
-                x=same("x"),
-                y=same("y"),
-                order={"field": "order"},
-                detail=[{"field": "line"}, {"field": "mass"}],
-                strokeDash=category(
-                    "mass",
-                    "mass inside",
-                    names,
-                    scale={"domain": names, "range": dashes(len(names))},
-                    legend={"symbolType": "stroke", "symbolStrokeColor": INK},
-                ),
-            ),
-        ],
-    }
+        ),
+    ]
+    said = f"lines enclose {', '.join(names)} of the mass"
+    spec = plot(record, None, layers, said, size=(460, 380))
     i, j = np.unravel_index(int(values.argmax()), values.shape)
     peak = (
         f"{record['columns'][0]} {short_number(x[i])}, {record['columns'][1]} {short_number(y[j])}"
@@ -139,11 +133,9 @@ def hexbin(record: Record) -> Chart:
     flat = {"nice": False, "zero": False}
     pad = 1 / record["across"] / 2
     wide, deep = (high - low) * pad, (top - bottom) * pad
+    below = "below two amplitudes not drawn"
     spec = {
-        "title": heading(
-            record["title"],
-            subtitle(record, *words("below two amplitudes not drawn", outside(record))),
-        ),
+        "title": heading(record["title"], subtitle(record, below, outside(record))),
         "data": {"values": rows},
         "width": round(width * (1 + 2 * pad)),
         "height": round(width * (1 + 2 * pad)),
@@ -198,38 +190,25 @@ def table(record: Record) -> Chart:
     ]
     high = max(float(values.max()), 1.0)
     x = category("column", record["columns"][1], names[1], axis={"labelAngle": 0, "orient": "top"})
+    fill = {"scheme": {"name": "blues", "extent": [0, 0.8]}, "domain": [0, high]}
+    white = {"test": f"datum.n > {0.6 * high}", "value": "white"}
+    ink = {"condition": white, "value": INK}
     inner = {
         "width": {"step": 64},
         "height": {"step": 26},
         "encoding": {"x": x, "y": category("row", record["columns"][0], names[0])},
         "layer": [
-            layer(
-                "rect",
-                color=quantity(
-                    "n",
-                    "records",
-                    scale={
-                        "scheme": {"name": "blues", "extent": [0, 0.8]},
-                        "domain": [0, high],
-                    },
-                    legend=None,
-                ),
-            ),
-            layer(
-                {"type": "text"},
-                text={"field": "text"},
-                color={
-                    "condition": {"test": f"datum.n > {0.6 * high}", "value": "white"},
-                    "value": INK,
-                },
-            ),
+            layer("rect", color=quantity("n", "records", scale=fill, legend=None)),
+            layer({"type": "text"}, text={"field": "text"}, color=ink),
         ],
     }
     said = heading(record["title"], subtitle(record, f"plus and minus {record['band']:.3g}"))
-    spec: dict[str, Any] = {"title": said, "data": {"values": rows}, **inner}
+    spec: dict[str, Any] = {"title": said, "data": {"values": rows}}
     if values.ndim == 3:
         panels = category("panel", record["columns"][2], names[2])
-        spec = {"title": said, "data": {"values": rows}, "facet": {"row": panels}, "spec": inner}
+        spec |= {"facet": {"row": panels}, "spec": inner}
+    else:
+        spec |= inner
     told = list_parts(f"{r['row']}, {r['column']} {r['panel']}: {r['text']}" for r in rows)
     return Chart(spec, f"{record['title']}. {told}.")
 
@@ -246,21 +225,14 @@ def table_bars(record: Record, values: Floats, names: list[str]) -> Chart:
         }
         for n, v in zip(names, values, strict=True)
     ]
-    spec = {
-        "title": heading(record["title"], subtitle(record, "lines: plus and minus two amplitudes")),
-        "data": {"values": rows},
-        "width": WIDTH,
-        "height": {"step": 26} if len(rows) <= MOST_BARS else HEIGHT,
-        "encoding": {"y": category("name", record["columns"][0], names)},
-        "layer": [
-            layer({"type": "bar", "color": AFTER, "opacity": 0.8}, x=quantity("n", "records")),
-            layer(
-                {"type": "rule", "color": INK_SOFT, "strokeWidth": 1.4},
-                x=same("low"),
-                x2={"field": "high"},
-            ),
-        ],
-    }
+    rule = {"type": "rule", "color": INK_SOFT, "strokeWidth": 1.4}
+    layers = [
+        layer({"type": "bar", "color": AFTER, "opacity": 0.8}, x=quantity("n", "records")),
+        layer(rule, x=same("low"), x2={"field": "high"}),
+    ]
+    size = (WIDTH, {"step": 26} if len(rows) <= MOST_BARS else HEIGHT)
+    down = category("name", record["columns"][0], names)
+    spec = plot(record, rows, layers, "lines: plus and minus two amplitudes", size=size, y=down)
     told = list_parts(f"{n}: {v:,.0f}" for n, v in zip(names, values, strict=True))
     return Chart(spec, f"{record['title']}. {told}.")
 
@@ -303,13 +275,9 @@ def contour_lines(
             join(*crossed)
         else:
             middle = values[i : i + 2, j : j + 2].mean() > level
-            pairs = (
-                ((south, east), (north, west))
-                if bool(a) == bool(middle)
-                else ((south, west), (north, east))
-            )
-            for pair in pairs:
-                join(*pair)
+            beside, across = (east, west) if bool(a) == bool(middle) else (west, east)
+            join(south, beside)
+            join(north, across)
 
     def place(edge: Edge) -> tuple[float, float]:
         i, j, along = edge

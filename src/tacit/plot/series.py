@@ -13,8 +13,18 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.errors import InputError
 from tacit.plot.chart import Chart
-from tacit.plot.parts import SPOKEN, category, heading, layer, one_each, quantity, short_number
-from tacit.plot.theme import GRID, INK_SOFT, PALETTE
+from tacit.plot.parts import (
+    SPOKEN,
+    category,
+    diagonal,
+    heading,
+    layer,
+    one_each,
+    quantity,
+    sheet,
+    short_number,
+)
+from tacit.plot.theme import GRID, PALETTE
 
 SIDE = 300
 #: Lines told apart by colour and name; more are drawn thin and alike.
@@ -145,33 +155,25 @@ def warping_path(
     steps = [{"v": j + 1, "x": i + 1, "step": k} for k, (i, j) in enumerate(path)]
     side = max(8, min(26, 380 // max(len(x), len(v))))
     said = f"{len(path)} steps" + ("" if cost is None else f", cost {short_number(cost)}")
-    spec = {
-        "title": heading(title, f"{said}; darker: larger difference"),
-        "width": side * len(v),
-        "height": side * len(x),
-        "layer": [
-            layer(
-                {"type": "rect", "width": side - 1, "height": side - 1},
-                cells,
-                x=position("v", len(v), names[1]),
-                y=position("x", len(x), names[0]),
-                color=quantity("gap", legend=None, scale={"range": ["#f7f9fb", "#8fa6bd"]}),
-            ),
-            diagonal(len(x), len(v)),
-            layer(
-                {
-                    "type": "line",
-                    "color": PALETTE[1],
-                    "strokeWidth": 2.5,
-                    "point": {"color": PALETTE[1], "size": max(20, side)},
-                },
-                steps,
-                x=position("v", len(v), names[1]),
-                y=position("x", len(x), names[0]),
-                order={"field": "step"},
-            ),
-        ],
-    }
+    axes = {"x": position("v", len(v), names[1]), "y": position("x", len(x), names[0])}
+    point = {"color": PALETTE[1], "size": max(20, side)}
+    layers = [
+        layer(
+            {"type": "rect", "width": side - 1, "height": side - 1},
+            cells,
+            **axes,
+            color=quantity("gap", legend=None, scale={"range": ["#f7f9fb", "#8fa6bd"]}),
+        ),
+        diagonal(1, min(len(x), len(v)), "v", "x", (4, 4)),
+        layer(
+            {"type": "line", "color": PALETTE[1], "strokeWidth": 2.5, "point": point},
+            steps,
+            **axes,
+            order={"field": "step"},
+        ),
+    ]
+    size = (side * len(v), side * len(x))
+    spec = sheet(title, f"{said}; darker: larger difference", None, layers, size)
     level = sum(i == j for i, j in path)
     return Chart(
         spec,
@@ -187,17 +189,6 @@ def position(field: str, size: int, name: str) -> dict[str, Any]:
         f"position in {name}",
         scale={"domain": [0.5, size + 0.5], "nice": False},
         axis={"grid": False, "tickMinStep": 1, "format": "d"},
-    )
-
-
-def diagonal(n: int, m: int) -> dict[str, Any]:
-    """Return the line of equal positions."""
-    end = min(n, m)
-    return layer(
-        {"type": "line", "color": INK_SOFT, "strokeDash": [4, 4], "strokeWidth": 1},
-        [{"v": 1, "x": 1}, {"v": end, "x": end}],
-        x={"field": "v", "type": "quantitative"},
-        y={"field": "x", "type": "quantitative"},
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.plot.chart import Chart
-from tacit.plot.parts import heading, layer, quantity
+from tacit.plot.parts import layer, quantity, sheet
 from tacit.plot.theme import AFTER, INK_SOFT, TRACK, WARNING
 
 #: Rows or columns up to which each entry is drawn; larger matrices are drawn in this many bins per side.
@@ -36,17 +36,9 @@ def spy(
     size = max(m, n, 1)
     width, height = max(60.0, SIDE * n / size), max(60.0, SIDE * m / size)
     rows = bin_entries(matrix)
-    spec: dict[str, Any] = {
-        "title": heading(title, subtitle or f"{m:,} rows, {n:,} columns, {matrix.nnz:,} entries"),
-        "width": width,
-        "height": height,
-        "view": {"stroke": TRACK},
-        "layer": [
-            entries(rows, m, n),
-            *lines(row_bounds, "y", m),
-            *lines(column_bounds, "x", n),
-        ],
-    }
+    layers = [entries(rows, m, n), *lines(row_bounds, "y", m), *lines(column_bounds, "x", n)]
+    below = subtitle or f"{m:,} rows, {n:,} columns, {matrix.nnz:,} entries"
+    spec = {**sheet(title, below, None, layers, (width, height)), "view": {"stroke": TRACK}}
     alt = f"Picture of the entries of a matrix of {m:,} rows and {n:,} columns: {title}. {words}"
     return Chart(spec, alt.strip())
 

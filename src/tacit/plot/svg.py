@@ -34,8 +34,10 @@ def inline(chart: Chart, prefix: str) -> Markup:
         f'<svg class="chart" role="img" aria-label="{alt}" viewBox="0 0 {width:g} {height:g}" '
         f'width="{width:g}" height="{height:g}"><title>{alt}</title>'
     )
+    # Labels of single marks go: the title says it all.
+    body = re.sub(r'\s(?:aria-[\w-]+|role)="[^"]*"', "", text[found.end() :])
     # Safe: drawn by our own renderer, which escapes the texts of the chart.
-    return Markup(root + strip_mark_labels(text[found.end() :]))  # noqa: S704
+    return Markup(root + body)  # noqa: S704
 
 
 def size_of(text: str) -> tuple[float, float]:
@@ -43,8 +45,3 @@ def size_of(text: str) -> tuple[float, float]:
     found = ROOT.search(text)
     sides = dict(SIZE.findall(found.group())) if found else {}
     return float(sides.get("width", 0)), float(sides.get("height", 0))
-
-
-def strip_mark_labels(body: str) -> str:
-    """Return the marks of a chart without the labels of single marks: the title says it all."""
-    return re.sub(r'\s(?:aria-[\w-]+|role)="[^"]*"', "", body)

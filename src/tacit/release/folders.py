@@ -14,15 +14,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from errno import EACCES, ENOTDIR
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import tacit
 from tacit.errors import DisclosureRefused, InputError, SdcError, explain_target
 from tacit.events import Job, Phase, never_interrupted
+from tacit.limits import call_library
 from tacit.release.seals import entry_hashes, seal_folder
 from tacit.storage.chained_log import append_entry, read_chain
 from tacit.storage.locks import hold_alone
 from tacit.storage.own_folders import make_own_folder
+
+if TYPE_CHECKING:
+    from tacit.release.plots import PlotRelease
+    from tacit.release.release import Release
+    from tacit.release.signing import OfficeKey
 
 MANIFEST = "manifest.json"
 #: What a manifest says of itself, so that no other file of that name is taken for one.
@@ -151,6 +157,13 @@ def read_json(file: Path) -> dict[str, Any]:
     return facts
 
 
+def to_yaml(document: Mapping[str, Any]) -> str:
+    """Return YAML in the order of the sections."""
+    import yaml
+
+    return str(yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=100))
+
+
 def file_hashes(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield every entry of a public folder but the manifest, with the SHA-256 of files."""
     for name, found in entry_hashes(folder):
@@ -158,33 +171,12 @@ def file_hashes(folder: Path) -> Iterator[tuple[str, str]]:
             yield name, found
 
 
-class Written(Protocol):
-    """A release that can write its two folders."""
-
-    def write_public(self, folder: Path, form: str, job: Job) -> Manifest:
-        """Write what may be given away."""
-
-    def write_private(self, folder: Path, manifest: Manifest) -> None:
-        """Write what must stay with the data holder."""
-
-
-class Signer(Protocol):
-    """A key that signs a manifest."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Return the fingerprint of its public half."""
-
-    def sign(self, folder: Path) -> None:
-        """Sign the manifest of a folder."""
-
-
 def write_folders(
-    release: Written,
+    release: Release | PlotRelease,
     target: Path,
     form: str,
     job: Job,
-    signer: Signer | None = None,
+    signer: OfficeKey | None = None,
     *,
     force: bool = False,
 ) -> Path:
@@ -392,11 +384,6 @@ def swap_into(new: Path, target: Path) -> None:
 
 def exchange(one: Path, two: Path) -> bool:
     """Exchange two folders atomically (Linux renameat2); False where that does not exist."""
-    import ctypes
-
     at_fdcwd, rename_exchange = -100, 2
-    try:
-        call = ctypes.CDLL(None, use_errno=True).renameat2
-    except (OSError, AttributeError):
-        return False
-    return bool(call(at_fdcwd, os.fsencode(one), at_fdcwd, os.fsencode(two), rename_exchange) == 0)
+    places = at_fdcwd, os.fsencode(one), at_fdcwd, os.fsencode(two)
+    return call_library("renameat2", *places, rename_exchange) == 0

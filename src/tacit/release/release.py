@@ -41,6 +41,7 @@ from tacit.release.folders import (
     Manifest,
     refuse_target,
     resolve_target,
+    to_yaml,
     write_folders,
 )
 from tacit.release.ledger import Ledger
@@ -481,13 +482,6 @@ def write_report(document: Document, stem: Path, formats: Sequence[str]) -> None
 def write_text(file: Path, text: str) -> None:
     """Write a text file."""
     file.write_text(text, encoding="utf-8")
-
-
-def to_yaml(document: Mapping[str, Any]) -> str:
-    """Return YAML in the order of the sections."""
-    import yaml
-
-    return str(yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=100))
 
 
 def key_results(results: Sequence[Result], family: str) -> dict[str, Result]:

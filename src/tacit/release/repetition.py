@@ -112,18 +112,17 @@ def odd_papers(target: Path, work: Path, manifest: Manifest, *, drawn: bool) -> 
     plots = PLOT_FILES if drawn else NOTHING
     there_too = {plain_name(n) for n in made}
     odd = [n for n in manifest.files if plain_name(n) not in there_too and not plots.fullmatch(n)]
-    for name in (
-        n for n in made if Path(n).suffix in COMPARED and n not in manifest.names.values()
-    ):
-        file = work / name
-        there = target / name
+    for name in made:
+        if Path(name).suffix not in COMPARED or name in manifest.names.values():
+            continue
+        files = work / name, target / name
         try:
-            pair = [f.read_text(encoding="utf-8") for f in (file, there)]
+            pair = [f.read_text(encoding="utf-8") for f in files]
         except (OSError, ValueError):
             odd.append(name)
             continue
         if name == "statement.json":
-            told = [read_json(f) for f in (file, there)]
+            told = [read_json(f) for f in files]
             for facts in told if drawn else ():
                 facts.pop("plots", None)
                 facts.pop("attention", None)
@@ -138,7 +137,9 @@ def odd_papers(target: Path, work: Path, manifest: Manifest, *, drawn: bool) -> 
 
 def odd_facts(ledger: Mapping[str, Any], again: Mapping[str, Any], manifest: Manifest) -> list[str]:
     """Return which facts of the ledger are others than those of the run."""
-    found = as_plain(again)
+    # As a ledger on disk holds them.
+    text = json.dumps(as_json_number(dict(again)), ensure_ascii=False, default=str)
+    found: dict[str, Any] = json.loads(text)
     odd = [n for n in OF_RUN if ledger.get(n) != found[n]]
     odd += [] if ledger.get("files") == dict(manifest.files) else ["files"]
     steps = ledger.get("steps")
@@ -161,13 +162,6 @@ def with_names(value: Any) -> Any:
     if isinstance(value, list):
         return [with_names(v) for v in value]
     return value.rpartition("/")[2] if isinstance(value, str) and "/" in value else value
-
-
-def as_plain(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return facts as a ledger on disk holds them."""
-    text = json.dumps(as_json_number(dict(facts)), ensure_ascii=False, default=str)
-    plain: dict[str, Any] = json.loads(text)
-    return plain
 
 
 def figures(results: Any) -> Any:

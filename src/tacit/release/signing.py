@@ -21,32 +21,27 @@ STORE = "TACIT_KEYS"
 
 def make_key(path: str | Path) -> Path:
     """Make a private key for signing releases, readable by its owner only, and its public half beside it."""
+    from cryptography.hazmat.primitives import serialization as form
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from cryptography.hazmat.primitives.serialization import (
-        Encoding,
-        NoEncryption,
-        PrivateFormat,
-    )
 
     target = Path(path)
     public = target.with_name(f"{target.name}.pub")
     for file in (target, public):
         refuse_existing(file, "a key is never written over")
     key = Ed25519PrivateKey.generate()
-    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    private = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
     with explain_target(target):
         target.touch(mode=0o600, exist_ok=False)
         target.write_bytes(private)
-        public.write_bytes(public_bytes(key))
+        public.write_bytes(public_bytes(key.public_key()))
     return target
 
 
 def public_bytes(key: Any) -> bytes:
-    """Return the public half of a key as a file holds it."""
+    """Return a public key as a file holds it."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-    made = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    return bytes(made)
+    return bytes(key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
 
 
 @dataclass(frozen=True)
@@ -63,12 +58,12 @@ class OfficeKey:
     @property
     def fingerprint(self) -> str:
         """Return the fingerprint of the public half."""
-        return fingerprint_of(public_bytes(self.key))
+        return fingerprint_of(public_bytes(self.key.public_key()))
 
     def sign(self, folder: Path) -> None:
         """Sign the manifest of a release folder; the public key goes beside it."""
         (folder / SIGNATURE).write_bytes(self.key.sign((folder / MANIFEST).read_bytes()))
-        (folder / SIGNER).write_bytes(public_bytes(self.key))
+        (folder / SIGNER).write_bytes(public_bytes(self.key.public_key()))
 
 
 def fingerprint_of(public: bytes) -> str:
@@ -97,7 +92,8 @@ def signature_check(
     key in the folder is used, which shows only that the folder is whole. None when nobody signed, and no key is trusted.
     """
     name = "signature holds"
-    trusted = [read_public_key(Path(signer))] if signer is not None else trusted_keys()
+    # A damaged key of the store is an error, never left out.
+    trusted = [read_public_key(Path(f)) for f in (stored_keys() if signer is None else [signer])]
     there = [is_entry(folder / file) for file in (SIGNATURE, SIGNER)]
     if not manifest.signer:
         if any(there):
@@ -143,16 +139,12 @@ def is_signed_by(public: bytes, made: bytes, text: bytes) -> bool:
 def read_public_key(file: Path) -> bytes:
     """Read a public key of the sort that signs releases, in the one form in which it is written."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-    from cryptography.hazmat.primitives.serialization import (
-        Encoding,
-        PublicFormat,
-        load_pem_public_key,
-    )
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
     key = load_key(file, load_pem_public_key, f"{file.name!r} is not a public key")
     if not isinstance(key, Ed25519PublicKey):
         raise InputError(f"{file.name!r} is a public key of another sort than signs releases")
-    return key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    return public_bytes(key)
 
 
 def load_key(file: Path, load: Callable[[bytes], Any], wrong: str) -> Any:
@@ -181,11 +173,6 @@ def stored_keys() -> list[Path]:
     """Return the files of the store."""
     with explain_store("read"):
         return sorted(key_store().glob("*.pub")) if key_store().exists() else []
-
-
-def trusted_keys() -> list[bytes]:
-    """Return the public keys that are trusted here; a damaged one is an error, never left out."""
-    return [read_public_key(file) for file in stored_keys()]
 
 
 def trust_key(path: str | Path, name: str | None = None) -> Path:

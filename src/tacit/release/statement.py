@@ -57,7 +57,11 @@ def statement_text(facts: Mapping[str, Any]) -> str:
     if facts.get("plots"):
         lines += ["", "## Protected plots", "", *plot_lines(facts["plots"])]
     lines += ["", "## What was done", ""]
-    lines += [f"{i}. {step_line(step)}" for i, step in enumerate(facts["steps"], 1)]
+    for i, step in enumerate(facts["steps"], 1):
+        given = step["public_parameters"].items()
+        values = ", ".join(f"{k} = {format_number(v)}" for k, v in given)
+        techniques = f" ({'; '.join(step['techniques'])})" if step["techniques"] else ""
+        lines.append(f"{i}. {step['kind']}{techniques}{': ' + values if values else ''}")
     return "\n".join([*lines, "", f"Made with tacit {facts['tacit']}.", ""])
 
 
@@ -81,10 +85,3 @@ def claim_lines(claims: list[Mapping[str, Any]]) -> list[str]:
         if claim.get("withheld"):
             lines.append("  The counts behind it are confidential and stay with the data holder.")
     return [*lines, "", "Each claim was recomputed on the released file before it was released."]
-
-
-def step_line(step: Mapping[str, Any]) -> str:
-    """Return one step in words."""
-    values = ", ".join(f"{k} = {format_number(v)}" for k, v in step["public_parameters"].items())
-    techniques = f" ({'; '.join(step['techniques'])})" if step["techniques"] else ""
-    return f"{step['kind']}{techniques}{': ' + values if values else ''}"

@@ -13,13 +13,7 @@ from tacit.errors import InputError
 from tacit.kinds import kind_named
 from tacit.plan import Plan
 from tacit.registry import lookup
-from tacit.release.folders import (
-    MANIFEST,
-    Manifest,
-    confidential_folder,
-    read_json,
-    resolve_target,
-)
+from tacit.release.folders import Manifest, confidential_folder, read_json, resolve_target
 from tacit.release.ledger import Ledger
 from tacit.release.release import NotStored, Release
 from tacit.release.repetition import left_out
@@ -33,30 +27,18 @@ LEDGER = "the ledger: it is in the confidential folder, which is not here"
 def load_release(folder: Path) -> Release[Any]:
     """Read a release back; see :meth:`tacit.Release.load`."""
     target = resolve_target(folder, "read")
-    if not (target / MANIFEST).exists():
-        raise InputError(f"{target.name!r} is not a release: it has no {MANIFEST}")
     manifest = Manifest.read(target)
     if manifest.kind == "plots":
         raise InputError(f"{target.name!r} holds protected plots alone: there are no data to read")
-    secret = confidential_folder(target) / manifest.release
+    secret, kind = confidential_folder(target) / manifest.release, kind_named(manifest.kind)
     if not secret.is_dir():
-        return public_release(target, manifest)
+        plan = Plan.load(target / "plan.yaml")
+        facts = read_json(target / "statement.json")
+        data = kind.reload(plan, target, manifest.names)
+        return make_release(plan, with_history(data, facts["steps"], facts["claims"]), facts)
     if secret.is_symlink() or seal_of(secret) != manifest.ledger:
         raise InputError("the confidential folder is not the one written with this release")
-    return whole_release(target, secret, manifest)
-
-
-def public_release(target: Path, manifest: Manifest) -> Release[Any]:
-    """Return what the public folder tells of a release."""
-    plan = Plan.load(target / "plan.yaml")
-    facts = read_json(target / "statement.json")
-    data = kind_named(manifest.kind).reload(plan, target, manifest.names)
-    return make_release(plan, with_history(data, facts["steps"], facts["claims"]), facts)
-
-
-def whole_release(target: Path, secret: Path, manifest: Manifest) -> Release[Any]:
-    """Return what both folders tell of a release."""
-    plan, kind = Plan.load(secret / "plan.yaml"), kind_named(manifest.kind)
+    plan = Plan.load(secret / "plan.yaml")
     facts = read_json(secret / "ledger.json")
     kept = kind.read_private(secret)
     data = kind.reload(plan, target, manifest.names) if kept is None else kept

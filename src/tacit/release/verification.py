@@ -27,12 +27,11 @@ from tacit.release.folders import (
     resolve_target,
 )
 from tacit.release.ledger import Ledger
-from tacit.release.repetition import as_dict, repeated_checks
+from tacit.release.repetition import Check, as_dict, repeated_checks
 from tacit.release.seals import seal_of
 from tacit.release.signing import signature_check
 from tacit.time_limits import LIMIT_REACHED
 
-Check = tuple[str, bool, str]
 UNSIGNED = (
     "nobody signed the release, so that this shows that the folder is whole, and not who wrote it"
 )
@@ -93,7 +92,40 @@ def verify(
         Called with events, and asked whether to stop, while working; see :mod:`tacit.events`.
     """
     job = Job(on_event, should_stop, VERIFYING)
-    return job.watch(lambda: check_release(folder, data, signer, job, recipient=recipient))
+
+    def check() -> Verification:
+        job.begin("verify")
+        target = resolve_target(folder, "read")
+        if not (target / MANIFEST).exists():
+            raise InputError(f"{target.name!r} is not a release: it has no {MANIFEST}")
+        try:
+            manifest = Manifest.read(target)
+        except InputError as error:
+            return Verification((("manifest is as written", False, str(error)),))
+        secret = confidential_folder(target) / manifest.release
+        checks = [file_check(target, manifest)]
+        signature = signature_check(target, manifest, signer)
+        if signature is not None:
+            checks.append(signature)
+        elif recipient:
+            checks.append(("signature", True, UNSIGNED))
+        kept: list[Check] = []
+        if not recipient:
+            kept = [ledger_check(secret, manifest), place_check(target, manifest)]
+        checks += kept
+        job.begin("verify")
+        # Nothing is read or run that was not written with this release.
+        sealed = bool(kept) and kept[0][1]
+        plain = [n for n, h in manifest.files.items() if h != FOLDER_ENTRY]
+        if all(is_plain_file(target / name) for name in plain):
+            checks += statement_checks(target, manifest, secret if sealed else None)
+        if sealed and manifest.kind != "plots":
+            # A trusted key has nothing to remark on.
+            vouched = signature is not None and signature[1:] == (True, "")
+            checks += rerun_checks(target, manifest, secret, data, job, vouched=vouched)
+        return Verification(tuple(checks))
+
+    return job.watch(check)
 
 
 #: What verifying a release consists of; a recipient does the first two.
@@ -104,47 +136,6 @@ VERIFYING = (
     Phase("verify", "Running the plan again", 12),
     Phase("verify", "Comparing the release with what the plan gives", 4),
 )
-
-
-def check_release(
-    folder: str | Path,
-    data: Data | None,
-    signer: str | Path | None,
-    job: Job,
-    *,
-    recipient: bool,
-) -> Verification:
-    """Check a release, part by part of the job."""
-    job.begin("verify")
-    target = resolve_target(folder, "read")
-    if not (target / MANIFEST).exists():
-        raise InputError(f"{target.name!r} is not a release: it has no {MANIFEST}")
-    try:
-        manifest = Manifest.read(target)
-    except InputError as error:
-        return Verification((("manifest is as written", False, str(error)),))
-    secret = confidential_folder(target) / manifest.release
-    checks = [file_check(target, manifest)]
-    signature = signature_check(target, manifest, signer)
-    if signature is not None:
-        checks.append(signature)
-    elif recipient:
-        checks.append(("signature", True, UNSIGNED))
-    kept: list[Check] = []
-    if not recipient:
-        kept = [ledger_check(secret, manifest), place_check(target, manifest)]
-    checks += kept
-    job.begin("verify")
-    # Nothing is read or run that was not written with this release.
-    sealed = bool(kept) and kept[0][1]
-    plain = [n for n, h in manifest.files.items() if h != FOLDER_ENTRY]
-    if all(is_plain_file(target / name) for name in plain):
-        checks += statement_checks(target, manifest, secret if sealed else None)
-    if sealed and manifest.kind != "plots":
-        # A trusted key has nothing to remark on.
-        vouched = signature is not None and signature[1:] == (True, "")
-        checks += rerun_checks(target, manifest, secret, data, job, vouched=vouched)
-    return Verification(tuple(checks))
 
 
 def file_check(target: Path, manifest: Manifest) -> Check:
@@ -168,14 +159,11 @@ def ledger_check(secret: Path, manifest: Manifest) -> Check:
     """Compare everything in the confidential folder with its seal in the manifest."""
     name = "ledger is the one written with it"
     if secret.is_symlink() or not secret.is_dir():
-        return (
-            name,
-            False,
-            (
-                f"there is none: the folder {printable(secret.parent.name)!r} with the ledger is not here, or not that of this "
-                "release. Who was given the public folder alone verifies it with --recipient (recipient=True)"
-            ),
+        why = (
+            f"there is none: the folder {printable(secret.parent.name)!r} with the ledger is not here, or not that of this "
+            "release. Who was given the public folder alone verifies it with --recipient (recipient=True)"
         )
+        return name, False, why
     try:
         same = seal_of(secret) == manifest.ledger
     except OSError as error:
@@ -196,11 +184,8 @@ def place_check(target: Path, manifest: Manifest) -> Check:
     if not numbered or manifest.release not in numbered:
         return name, False, "the log of releases does not know it"
     if {*ledgers} - {*numbered}:
-        return (
-            name,
-            False,
-            "entries were taken from the log of releases: a ledger is here that it does not know",
-        )
+        why = "entries were taken from the log of releases: a ledger is here that it does not know"
+        return name, False, why
     newer = len(numbered) - 1 - numbered.index(manifest.release)
     if newer:
         return name, False, f"an older release was put back, or the writing of a newer one was cut short: {newer} came later"  # fmt: skip
@@ -349,11 +334,8 @@ def rerun_checks(
 
 def late_check(step: str, *, vouched: bool) -> Check:
     """Return what a re-run says where a limit of time decided: nothing, but that a trusted signature must vouch for the data."""
-    return (
-        "re-run",
-        vouched,
-        OTHER_MACHINE.format(step=step) + (BY_SIGNATURE if vouched else UNDECIDED),
-    )
+    end = BY_SIGNATURE if vouched else UNDECIDED
+    return "re-run", vouched, OTHER_MACHINE.format(step=step) + end
 
 
 def stopped_early(steps: Any) -> str | None:

@@ -102,11 +102,8 @@ def access_words(name: str) -> str:
 def steps_section(view: View) -> doc.Section | None:
     """Return what was done, with public parameters."""
     rows = [step_cells(i, action) for i, action in enumerate(view.release.history, 1)]
-    table = doc.DataTable.of(
-        ["step", "parameters", "techniques"],
-        rows,
-        "Steps, in order, with their public parameters",
-    )
+    caption = "Steps, in order, with their public parameters"
+    table = doc.DataTable.of(["step", "parameters", "techniques"], rows, caption)
     told = describe_techniques(action.kind for action in view.release.history)
     blocks: tuple[doc.Block, ...] = (table, *(doc.Paragraph(sentence) for sentence in told))
     return doc.Section("What was done", blocks, "done") if rows else None
@@ -145,28 +142,18 @@ def limits_section(view: View) -> doc.Section:
 
 def brief(view: View) -> doc.Section:
     """Return the page to decide on: what, to whom, with which promise, what was lost, what is open."""
+    access, whom = view.release.plan.access, "No access class was chosen."
+    if access:
+        whom = f"{access} ({access_words(access)}). {AccessClass.parse(access).meaning}"
     promised = [(doc.Mark(claim.name), f". {claim.sentence}") for claim in view.claims]
     items: list[tuple[str, doc.Words]] = [
         ("What is released", view.size()),
-        ("To whom", audience_words(view.release.plan.access)),
+        ("To whom", whom),
         ("With which promise", words.on_lines(promised) or "No protection is claimed."),
-        (
-            "What was lost",
-            words.on_lines((text,) for text in view.lost()) or "Nothing was measured.",
-        ),
-        (
-            "What is open",
-            words.on_lines((f"{i}. {text}",) for i, text in enumerate(open_points(view), 1)),
-        ),
+        ("What was lost", words.on_lines(view.lost()) or "Nothing was measured."),
+        ("What is open", words.on_lines(f"{i}. {s}" for i, s in enumerate(open_points(view), 1))),
     ]
     return doc.Section("In brief", (doc.Definitions(tuple(items)),), "brief")
-
-
-def audience_words(access: str) -> str:
-    """Return who may have the release."""
-    if not access:
-        return "No access class was chosen."
-    return f"{access} ({access_words(access)}). {AccessClass.parse(access).meaning}"
 
 
 def open_points(view: View) -> list[str]:
@@ -213,16 +200,12 @@ def parameter_rows(i: int, spec: Any) -> Iterator[doc.Row]:
     secret = spec.secret_fields()
     for name, info in type(spec).model_fields.items():
         if name != "kind":
-            value = parameter_text(values.get(name), secret=name in secret)
+            value = values.get(name)
+            # A secret text is a key, and stays in the ledger.
+            kept = name in secret and isinstance(value, str | bytes) and value
+            text = "set; kept in the ledger" if kept else words.parameter(value) or "-"
             by = "plan" if name in chosen else doc.Mark("default", "soft")
-            yield doc.Row((name, value, by, info.description or "-"), indent=1)
-
-
-def parameter_text(value: Any, *, secret: bool) -> str:
-    """Return a parameter as it would be typed; a secret text is a key, and stays in the ledger."""
-    if secret and isinstance(value, str | bytes) and value:
-        return "set; kept in the ledger"
-    return words.parameter(value) or "-"
+            yield doc.Row((name, text, by, info.description or "-"), indent=1)
 
 
 # -- how it was made -----------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from tacit.plot.chart import Chart
 from tacit.plot.svg import inline, size_of
@@ -98,19 +98,18 @@ def relax_labels(spec: Any) -> Any:
     made = {k: relax_labels(v) for k, v in spec.items() if k != "data"}
     if "data" in spec:
         made["data"] = spec["data"]
-    if stands_on_names(spec) and "layer" in made:
+    if "layer" in made and stands_on_names(spec.get("encoding", {}).get("x", {})):
         made["layer"] = [part for part in made["layer"] if mark_of(part) != "text"]
     across = made.get("x")
-    if isinstance(across, dict) and across.get("type") in ("nominal", "ordinal"):
+    if stands_on_names(across):
         axis = across.get("axis")
         if axis is not None or "axis" not in across:
             made["x"] = {**across, "axis": {**(axis or {}), "labelAngle": -50}}
     return made
 
 
-def stands_on_names(spec: Mapping[str, Any]) -> bool:
-    """Return True when the columns of a chart stand on names."""
-    across = spec.get("encoding", {}).get("x", {})
+def stands_on_names(across: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Return True when columns stand on names."""
     return isinstance(across, Mapping) and across.get("type") in ("nominal", "ordinal")
 
 

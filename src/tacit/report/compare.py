@@ -5,12 +5,11 @@ It holds aggregates of the original: it is for the data holder, not for users.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import tacit
 from tacit.errors import Infeasible
 from tacit.plot.chart import Chart
 from tacit.plot.families import grouped_bars
@@ -36,8 +35,8 @@ WORDS: dict[str, str] = {
     "loglinear": "How badly the model fits. A ratio above 1: users would reject simple models too often.",
 }
 
-#: Percent changes that are drawn side by side.
-CHANGES = ("RAV", "RX2", "RCV", "ENTT", "BVR")
+#: Percent changes that are drawn side by side, and what they are changes of.
+CHANGES = {"RAV": "AV", "RX2": "X2", "RCV": "CV", "ENTT": "ENT", "BVR": "BV"}
 
 TERMS = (
     ("HD", "Hellinger's distance on counts. It weighs changes of small cells most."),
@@ -64,38 +63,22 @@ def comparison(
         rows_section(result),
         reading_section(result),
     ]
-    return doc.Document(
-        title=title or result.title,
-        subtitle="Comparison of protected tables",
-        audience="holder",
-        blocks=tuple(b for b in blocks if b is not None),
-        about=(f"tacit {tacit.__version__}",),
-        footer="This report compares with the original table: it is for the data holder.",
-    )
+    footer = "This report compares with the original table: it is for the data holder."
+    return doc.for_holder(title or result.title, "Comparison of protected tables", blocks, footer)
 
 
 def systems_report(result: ComparisonResult, title: str) -> doc.Document:
     """Return the report of a comparison by measures of any kind."""
-    names = [row.name for row in result.rows]
-    table = doc.DataTable.of(
-        ["measure", *doc.numbers(*names)],
-        [
-            (row["symbol"], *(None if row[n] is None else format_number(row[n]) for n in names))
-            for row in result.by_measure()
-        ],
-        "What each system keeps and gives away",
+    told = [(row["symbol"], row) for row in result.by_measure()]
+    table = measure_table(
+        told, [row.name for row in result.rows], "What each system keeps and gives away"
     )
-    return doc.Document(
-        title=title or result.title,
-        subtitle="Comparison of systems",
-        audience="holder",
-        blocks=(
-            doc.Section("Side by side", (doc.Paragraph(result.explanation), table), "systems"),
-            doc.Section("Charts", tuple(doc.Figure(chart) for chart in result.charts()), "charts"),
-        ),
-        about=(f"tacit {tacit.__version__}",),
-        footer="This report compares with the original data: it is for the data holder.",
+    blocks = (
+        doc.Section("Side by side", (doc.Paragraph(result.explanation), table), "systems"),
+        doc.Section("Charts", tuple(doc.Figure(chart) for chart in result.charts()), "charts"),
     )
+    footer = "This report compares with the original data: it is for the data holder."
+    return doc.for_holder(title or result.title, "Comparison of systems", blocks, footer)
 
 
 def summarise_comparison(result: ComparisonResult, max_risk: float | None) -> doc.Callout:
@@ -160,45 +143,36 @@ def group_section(result: ComparisonResult, group: str) -> doc.Section:
     found = result.by_measure(group)
     with_original = any(row["original"] is not None for row in found)
     names = [*(["original"] if with_original else []), *result.frameworks]
-    table = doc.DataTable.of(
-        ["measure", *doc.numbers(*names)],
-        [
-            (
-                measure_words(row),
-                *(None if row[n] is None else format_number(row[n]) for n in names),
-            )
-            for row in found
-        ],
-        GROUPS[group],
-    )
+    table = measure_table([(measure_words(row), row) for row in found], names, GROUPS[group])
     if group != "variance":
         return doc.Section(GROUPS[group], (doc.Paragraph(WORDS[group]), table), group)
     more = " The chart shows all changes that are measured in percent of the original."
-    chart = percent_changes(result)
-    return doc.Section(
-        GROUPS[group], (doc.Paragraph(WORDS[group] + more), table, doc.Figure(chart)), group
-    )
+    blocks = (doc.Paragraph(WORDS[group] + more), table, doc.Figure(percent_changes(result)))
+    return doc.Section(GROUPS[group], blocks, group)
 
 
-def measure_words(row: Any) -> Any:
+def measure_table(
+    told: Sequence[tuple[doc.Words, Mapping[str, Any]]], names: Sequence[str], caption: str
+) -> doc.DataTable:
+    """Return measures, each told in words, with what they are for each name."""
+    rows = [
+        (words, *(None if row[n] is None else format_number(row[n]) for n in names))
+        for words, row in told
+    ]
+    return doc.DataTable.of(["measure", *doc.numbers(*names)], rows, caption)
+
+
+def measure_words(row: Any) -> doc.Words:
     """Return a measure with its symbol, where it has one."""
-    symbol = row["symbol"]
-    return (
-        (f"{row['measure']} ", doc.Mark(symbol, "soft")) if symbol[0].isupper() else row["measure"]
-    )
+    words, symbol = row["measure"], row["symbol"]
+    return (f"{words} ", doc.Mark(symbol, "soft")) if symbol[0].isupper() else str(words)
 
 
 def rows_section(result: ComparisonResult) -> doc.Section:
     """Return how far single rows moved."""
     intro = "Averages hide where the loss lies. Hellinger's distance of the single rows:"
-    return doc.Section(
-        "Loss by row",
-        (
-            doc.Paragraph(intro),
-            doc.Figure(row_spread({name: r.by_row for name, r in result.frameworks.items()})),
-        ),
-        "rows",
-    )
+    chart = row_spread({name: r.by_row for name, r in result.frameworks.items()})
+    return doc.Section("Loss by row", (doc.Paragraph(intro), doc.Figure(chart)), "rows")
 
 
 def reading_section(result: ComparisonResult) -> doc.Section:
@@ -225,8 +199,8 @@ def percent_changes(result: ComparisonResult) -> Chart:
     """Return the changes in percent of each version, side by side."""
     return grouped_bars(
         (
-            (f"{m}: {name_changed_quantity(m)}", name, float(found))
-            for m in CHANGES
+            (f"{m}: {MEASURES[of][1]}", name, float(found))
+            for m, of in CHANGES.items()
             for name in result.frameworks
             if (found := result.frameworks[name].values.get(m)) is not None
         ),
@@ -235,12 +209,6 @@ def percent_changes(result: ComparisonResult) -> Chart:
         y="change, %",
         texts="{:.2f} %".format,
     )
-
-
-def name_changed_quantity(symbol: str) -> str:
-    """Return what a percent change is a change of."""
-    of = {"RAV": "AV", "RX2": "X2", "RCV": "CV", "ENTT": "ENT", "BVR": "BV"}[symbol]
-    return MEASURES[of][1]
 
 
 def row_spread(by_row: Mapping[str, Any]) -> Chart:

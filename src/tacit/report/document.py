@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import tacit
 from tacit.plot.chart import Chart
 from tacit.result import format_number
 from tacit.storage.own_folders import write_whole
@@ -307,6 +308,20 @@ class Document:
         from tacit.report.word import render_word
 
         return _saved(render_word(self), path)
+
+
+def for_holder(
+    title: str, subtitle: str, blocks: Sequence[Block | None], footer: str, *about: str
+) -> Document:
+    """Return a report for the data holder, of the blocks that are there."""
+    return Document(
+        title=title,
+        subtitle=subtitle,
+        audience="holder",
+        blocks=tuple(b for b in blocks if b is not None),
+        about=(f"tacit {tacit.__version__}", *about),
+        footer=footer,
+    )
 
 
 def _saved(content: bytes, path: str | Path | None) -> bytes:

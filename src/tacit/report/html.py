@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
@@ -12,7 +12,7 @@ import tacit
 from tacit.plot.chart import drawable_text
 from tacit.plot.drawing import NotDrawn, draw
 from tacit.report.charts import Drawing, dark_rules, embed_chart, without_title
-from tacit.report.document import Document, Figure, Mark, Section, Words, parts
+from tacit.report.document import Document, Figure, Mark, Section, parts
 
 if TYPE_CHECKING:
     import jinja2
@@ -25,19 +25,16 @@ def render_html(document: Document) -> str:
     live = (
         any(isinstance(block, Figure) and block.live for block in document.walk()) and has_script()
     )
-    return (
-        templates()
-        .get_template("report.html")
-        .render(
-            document=document,
-            version=tacit.__version__,
-            keys=section_keys(document),
-            draw=Drawing(),
-            live=live,
-            # Safe: the scripts and styles are our own.
-            bundle=Markup(bundle()) if live else "",  # noqa: S704
-            dark=Markup("".join(dark_rules())),  # noqa: S704
-        )
+    page = templates().get_template("report.html")
+    return page.render(
+        document=document,
+        version=tacit.__version__,
+        keys=section_keys(document),
+        draw=Drawing(),
+        live=live,
+        # Safe: the scripts and styles are our own.
+        bundle=Markup(bundle()) if live else "",  # noqa: S704
+        dark=Markup("".join(dark_rules())),  # noqa: S704
     )
 
 
@@ -49,29 +46,17 @@ def templates() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tacit.report"),
         autoescape=True,
-        finalize=clean_text,
+        # Plain text without what cannot be shown; markup of our own stays as it is.
+        finalize=lambda value: drawable_text(value) if type(value) is str else value,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"words": words_html, "spec": chart_json, "ident": id}
-    environment.tests["block"] = is_block
+    environment.filters["words"] = lambda words: Markup("").join(map(piece_html, parts(words)))
+    environment.filters["spec"] = chart_json
+    environment.filters["ident"] = id
+    environment.tests["block"] = lambda block, name: type(block).__name__ == name
     return environment
-
-
-def clean_text(value: Any) -> Any:
-    """Return plain text without what cannot be shown; markup of our own stays as it is."""
-    return drawable_text(value) if type(value) is str else value
-
-
-def is_block(block: Any, name: str) -> bool:
-    """Return True for a block of the class with this name."""
-    return type(block).__name__ == name
-
-
-def words_html(words: Words) -> Markup:
-    """Return words as HTML; every piece is escaped."""
-    return Markup("").join(piece_html(piece) for piece in parts(words))
 
 
 def piece_html(piece: str | Mark) -> Markup:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import tacit
 from tacit.report import document as doc
 from tacit.report.charts import MAP_SIZE
 from tacit.result import format_number
@@ -19,37 +18,22 @@ if TYPE_CHECKING:
     from tacit.alternatives.rumap.result import RUMapResult
 
 FOOTER = "The map: Duncan, Keller-McNulty and Stokes (2001), Disclosure risk vs. data utility: the R-U confidentiality map."
+SHOWN = "shows the settings of protection"
 SETTING = ("method", "setting", *doc.numbers("risk", "utility"))
 
 
 def map_document(ru: RUMapResult) -> doc.Document:
     """Return the report of a map."""
-    return doc.Document(
-        title=ru.title,
-        subtitle="Risk-utility map",
-        audience="holder",
-        blocks=(
-            choice(ru),
-            doc.Tiles(tuple(tiles(ru))),
-            picture(ru),
-            frontier(ru),
-            candidates(ru),
-        ),
-        about=(f"tacit {tacit.__version__}", "shows the settings of protection"),
-        footer=FOOTER,
-    )
+    top = choice(ru), doc.Tiles(tuple(tiles(ru)))
+    blocks = (*top, picture(ru), frontier(ru), candidates(ru))
+    return doc.for_holder(ru.title, "Risk-utility map", blocks, FOOTER, SHOWN)
 
 
 def choice(ru: RUMapResult) -> doc.Callout:
     """Return the chosen candidate and why, or that there is none."""
     if ru.chosen is None:
-        return doc.Callout(
-            "bad",
-            "Nothing can be chosen",
-            (
-                "No candidate keeps to the limits. Add stronger candidates, or move the cap or the floor.",
-            ),
-        )
+        told = "No candidate keeps to the limits. Add stronger candidates, or move the cap or the floor."
+        return doc.Callout("bad", "Nothing can be chosen", (told,))
     if ru.max_risk is not None:
         why = "Of all candidates whose risk is at most the cap, it keeps the most utility."
     elif ru.min_utility is not None:
@@ -70,11 +54,8 @@ def tiles(ru: RUMapResult) -> list[doc.Tile]:
     ]
     if ru.chosen is not None:
         cap = "" if ru.max_risk is None else f"allowed: {format_with_interval(ru.max_risk)}"
-        before = (
-            ""
-            if ru.reference is None
-            else f"no masking: {format_with_interval(ru.reference.utility)}"
-        )
+        ref = ru.reference
+        before = "" if ref is None else f"no masking: {format_with_interval(ref.utility)}"
         shown += [
             doc.Tile(format_with_interval(ru.chosen.risk), "risk of the choice", cap),
             doc.Tile(format_with_interval(ru.chosen.utility), "utility of the choice", before),
@@ -89,11 +70,8 @@ def picture(ru: RUMapResult) -> doc.Section:
         "a marker for its numbers; drag to move, scroll to zoom, double-click to go back."
     )
     less = "" if ru.higher_utility_is_better else " (a distortion: less is better)"
-    lines = (
-        " Thin lines are confidence intervals over replicates."
-        if any(p.risk_interval for p in ru.points)
-        else ""
-    )
+    several = any(p.risk_interval for p in ru.points)
+    lines = " Thin lines are confidence intervals over replicates." if several else ""
     labels = f"Risk: {ru.risk_label}. Utility: {ru.utility_label}{less}.{lines}"
     figure = doc.Figure(ru.plot(), live=ru.plot(interactive=True), narrow=ru.plot(size=MAP_SIZE))
     return doc.Section(
@@ -115,10 +93,8 @@ def candidates(ru: RUMapResult) -> doc.Section:
     detail = list(everything[0].detail) if everything else []
     rows = []
     for point, told in zip(everything, ru.rows(), strict=True):
-        more = [
-            format_with_interval(point.detail[name]) if name in point.detail else "-"
-            for name in detail
-        ]
+        of = point.detail
+        more = [format_with_interval(of[name]) if name in of else "-" for name in detail]
         remark = point.reason or str(told["status"])
         cells = (*setting(point), *more, point.replicates, remark)
         rows.append(doc.Row(cells, strong=told["status"] == "chosen"))
@@ -159,45 +135,27 @@ def recommendation_document(found: Recommendation) -> doc.Document:
     """Return the report of a recommendation."""
     best = found.best
     told = found.reasons[0] if best is None else best.reason[:1].upper() + best.reason[1:]
-    return doc.Document(
-        title=found.title,
-        subtitle="Recommendation",
-        audience="holder",
-        blocks=(
-            doc.Callout("bad" if best is None else "good", found.title, (told,)),
-            doc.Tiles(tuple(tiles(found.map))),
-            doc.Section("Why", (doc.ItemList(found.reasons),), "why"),
-            *([] if best is None else [ranking(found)]),
-            picture(found.map),
-            all_candidates(found),
-        ),
-        about=(f"tacit {tacit.__version__}", "shows the settings of protection"),
-        footer=FOOTER,
+    blocks = (
+        doc.Callout("bad" if best is None else "good", found.title, (told,)),
+        doc.Tiles(tuple(tiles(found.map))),
+        doc.Section("Why", (doc.ItemList(found.reasons),), "why"),
+        None if best is None else ranking(found),
+        picture(found.map),
+        all_candidates(found),
     )
+    return doc.for_holder(found.title, "Recommendation", blocks, FOOTER, SHOWN)
 
 
 def ranking(found: Recommendation) -> doc.Section:
     """Return the plans in order."""
     intro = "All of them keep the cap, and no candidate is at once safer and more useful than one of them."
     rows = [
-        doc.Row(
-            (
-                c.rank,
-                c.name,
-                format_with_interval(c.risk, c.point.risk_interval),
-                format_with_interval(c.utility, c.point.utility_interval),
-                c.reason,
-            ),
-            strong=c.rank == 1,
-        )
+        doc.Row((c.rank, c.name, *setting(c.point)[2:], c.reason), strong=c.rank == 1)
         for c in found.choices
     ]
     columns = (*doc.numbers("rank"), "plan", *SETTING[2:], "what it offers")
-    return doc.Section(
-        "The plans",
-        (doc.Paragraph(intro), doc.DataTable.of(columns, rows, "The plans, best first")),
-        "plans",
-    )
+    table = doc.DataTable.of(columns, rows, "The plans, best first")
+    return doc.Section("The plans", (doc.Paragraph(intro), table), "plans")
 
 
 def all_candidates(found: Recommendation) -> doc.Section:
@@ -219,8 +177,5 @@ def all_candidates(found: Recommendation) -> doc.Section:
     ]
     columns = (*SETTING, *doc.numbers("records"), "remark")
     note = "Numbers of a sample are not those of the file; they only decided what was tried on it."
-    return doc.Section(
-        "All candidates",
-        (doc.DataTable.of(columns, rows, "All candidates"), doc.Paragraph(note)),
-        "candidates",
-    )
+    table = doc.DataTable.of(columns, rows, "All candidates")
+    return doc.Section("All candidates", (table, doc.Paragraph(note)), "candidates")

@@ -122,7 +122,10 @@ def fields(block: doc.Block) -> dict[str, Any]:
 def figure_data(block: doc.Figure) -> dict[str, Any]:
     """Return a chart as a drawing, no wider than the page and not too tall for it."""
     found = without_title(block.chart)
-    svg = render_print_chart(found.chart)
+    # In the fonts of the page, on no ground of its own.
+    spec = found.chart.spec
+    theme = {**THEME, **spec.get("config", {}), "font": FONT, "background": None}
+    svg = Chart({**spec, "config": theme}, found.chart.alt).svg_or_note()
     (width, height), most = size_of(svg), 300 if block.small else PAGE
     return {
         "title": clean(found.title),
@@ -173,9 +176,3 @@ def pieces(words: doc.Words) -> list[dict[str, str]]:
         else {"text": clean(p.text), "style": p.style}
         for p in doc.parts(words)
     ]
-
-
-def render_print_chart(chart: Chart) -> str:
-    """Return a chart as SVG in the fonts of the page, on no ground of its own."""
-    theme = {**THEME, **chart.spec.get("config", {}), "font": FONT, "background": None}
-    return Chart({**chart.spec, "config": theme}, chart.alt).svg_or_note()

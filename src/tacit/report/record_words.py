@@ -96,7 +96,7 @@ def sql_check(release: Any) -> list[dict[str, str]]:
     checks = []
     for claim in release.claims:
         if claim.model == "k-anonymity":
-            columns = ", ".join(quote_column(c) for c in claim.columns)
+            columns = ", ".join('"' + c.replace('"', '""') + '"' for c in claim.columns)
             query = (
                 f"SELECT min(n) AS smallest_class\nFROM (SELECT count(*) AS n\n      FROM {file}\n"
                 f"      GROUP BY {columns});"
@@ -109,11 +109,6 @@ def sql_check(release: Any) -> list[dict[str, str]]:
                 }
             )
     return checks
-
-
-def quote_column(name: str) -> str:
-    """Return a column name as SQL writes it."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 ALWAYS = ("key", "quasi-identifier", "class", "claim")

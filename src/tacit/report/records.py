@@ -84,11 +84,8 @@ class RecordsView(View):
     @functools.cached_property
     def scrubbed(self) -> list[Any]:
         """Return the steps that scrubbed text columns."""
-        return [
-            a
-            for a in self.release.history
-            if a.kind == "scrub" and a.parameters.get("mode") != "list"
-        ]
+        steps = (a for a in self.release.history if a.kind == "scrub")
+        return [a for a in steps if a.parameters.get("mode") != "list"]
 
     @property
     def judged(self) -> str:
@@ -209,17 +206,15 @@ class RecordsView(View):
             "everybody. The steps raised them to these levels."
         )
         if public:
-            told = [(c, f"{int(lv)}", facts.name_level(self.release, c, int(lv)) or "-")
+            rows = [(c, f"{int(lv)}", facts.name_level(self.release, c, int(lv)) or "-")
                     for c, lv, _, meaning in reached if meaning != facts.MIXED]  # fmt: skip
-            table = doc.DataTable.of(
-                ["column", "level", "meaning"], told, "Level reached, by column"
-            )
-            blocks: tuple[doc.Block, ...] = (doc.Paragraph(intro), table)
-            return doc.Section("Levels of detail", blocks, "levels") if told else None
-        rows = [(c, f"{lv:.2g} of {h}", meaning or "-") for c, lv, h, meaning in reached]
+        else:
+            rows = [(c, f"{lv:.2g} of {h}", meaning or "-") for c, lv, h, meaning in reached]
+        if not rows:
+            return None
+        figure = [] if public else [doc.Figure(levels(reached))]
         table = doc.DataTable.of(["column", "level", "meaning"], rows, "Level reached, by column")
-        blocks = (doc.Paragraph(intro), doc.Figure(levels(reached)), table)
-        return doc.Section("Levels of detail", blocks, "levels") if rows else None
+        return doc.Section("Levels of detail", (doc.Paragraph(intro), *figure, table), "levels")
 
     def columns_released_section(self) -> doc.Section:
         """Return the columns, their roles, and what became of them as far as the release shows it."""
@@ -288,7 +283,9 @@ class RecordsView(View):
 
     def suppressed_section(self) -> doc.Section:
         """Return what was suppressed and what recoded, by column."""
-        changed = None if self.counted is None else self.counted["cells"]
+        changed, found = None if self.counted is None else self.counted["cells"], self.changes
+        uncounted = " A step cut the link between records: changes cannot be counted."
+        cut = "" if found.linked else uncounted
 
         def row(c: Compared) -> tuple[Any, ...]:
             known = changed if c.fate == "released" else None
@@ -304,14 +301,8 @@ class RecordsView(View):
             ],
             [row(c) for c in self.columns],
             "Suppressed and recoded values, by column",
-            "A suppressed value is missing afterwards; a recoded column has fewer distinct values."
-            + (
-                ""
-                if self.changes.linked
-                else " A step cut the link between records: changes cannot be counted."
-            ),
+            f"A suppressed value is missing afterwards; a recoded column has fewer distinct values.{cut}",
         )
-        found = self.changes
         sentence = record_words.records_sentence(found)
         chart = column_changes((c, n, found.records_after) for c, n in found.cells.items())
         charts = (doc.Figure(chart),) if any(found.cells.values()) else ()
@@ -356,10 +347,7 @@ class RecordsView(View):
         return doc.Section("Columns before and after", (table, *gallery), "columns")
 
 
-@view_class.register
-def _(data: Microdata) -> type[View]:
-    del data
-    return RecordsView
+view_class.register(Microdata, lambda _: RecordsView)
 
 
 def class_section(i: int, part: facts.ClassSizes, *, public: bool) -> doc.Section:

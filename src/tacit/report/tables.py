@@ -57,13 +57,9 @@ class TableView(View):
 
     def size(self) -> str:
         """Return what is released, in sentences."""
-        table = self.table
-        by = (
-            words.join_column_names([d.name for d in table.dimensions])
-            if table.dimensions
-            else "its equations"
-        )
-        return f"{table.response} by {by}: {len(table):,} cells."
+        names = [d.name for d in self.table.dimensions]
+        by = words.join_column_names(names) if names else "its equations"
+        return f"{self.table.response} by {by}: {len(self.table):,} cells."
 
     def lost(self) -> list[str]:
         """Return what is hidden or changed, and the shares that utility measures give."""
@@ -144,10 +140,11 @@ class TableView(View):
 
     def board_blocks(self) -> Sequence[doc.Section | None]:
         """Return the cells by status and level, what each code lost, and every measure."""
+        codes = [code_table(self.table, i) for i in range(len(self.table.dimensions))]
         return [
             self.status_section(),
             self.riskiest_section(),
-            self.codes_section(),
+            doc.section("Codes before and after", *codes, key="columns"),
             *self.measured_blocks(public=False),
         ]
 
@@ -193,16 +190,8 @@ class TableView(View):
         )
         return doc.Section("Riskiest combinations", (table,), "combinations")
 
-    def codes_section(self) -> doc.Section | None:
-        """Return, for each dimension, the codes that lost most cells."""
-        parts = [code_table(self.table, i) for i in range(len(self.table.dimensions))]
-        return doc.Section("Codes before and after", tuple(parts), "columns") if parts else None
 
-
-@view_class.register
-def _(data: Table) -> type[View]:
-    del data
-    return TableView
+view_class.register(Table, lambda _: TableView)
 
 
 # -- cells ---------------------------------------------------------------------------------------------

@@ -25,6 +25,11 @@ LONGEST = 900
 ENGLISH = (("discharge", 19), ("referral_us", 19))
 GERMAN = (("de_arztbrief", 18), ("de_arztbrief", 19))
 
+TERMS = {
+    "De-identified": "Names and other identifiers were looked for and replaced. That is not anonymous.",
+    "Certainty": "Between 0 and 1: how sure the evidence makes it that a place identifies somebody.",
+    "Known record": "What the holder knows of the person a text is about; it is searched in the text.",
+}
 REPLACED = (
     "Places that identify people were looked for and replaced. How many were found, of which kind and how certainly, is told "
     "to the data holder alone: beside the texts it would tell which names are made up and which are not."
@@ -92,13 +97,12 @@ class TextsView(View):
 
     def lost(self) -> list[str]:
         """Return what of the words and of the medicine is kept."""
-        shares = [
-            (label.removesuffix(", share"), value)
+        return [
+            f"{label.removesuffix(', share').capitalize()}: {words.percent(value)}."
             for result in self.release.utility.after.values()
             for label, value in result.numbers.items()
             if label.endswith(", share")
         ]
-        return [f"{label.capitalize()}: {words.percent(value)}." for label, value in shares]
 
     def limits(self) -> list[str]:
         """Return what the release does not promise."""
@@ -110,11 +114,8 @@ class TextsView(View):
 
     def opening(self) -> Sequence[doc.Section | None]:
         """Return that places were replaced: how many would tell which of them are the writer's own."""
-        return [
-            doc.Section("What was found", (doc.Paragraph(REPLACED),), "found")
-            if self.steps
-            else None
-        ]
+        found = doc.Section("What was found", (doc.Paragraph(REPLACED),), "found")
+        return [found] if self.steps else []
 
     def public_blocks(self) -> Sequence[doc.Section | None]:
         """Return examples, and what was measured and stays inside."""
@@ -170,30 +171,13 @@ class TextsView(View):
             "What the settings do, shown on letters that a program wrote about people who do not exist. No text of the "
             "release, and none of its source, stands here."
         )
-        rows = [(before, after) for before, after in made]
-        table = doc.DataTable.of(
-            ["generated letter, places that are replaced marked", "the same letter, replaced"],
-            rows,
-            "Generated examples",
-        )
+        heads = ["generated letter, places that are replaced marked", "the same letter, replaced"]
+        table = doc.DataTable.of(heads, made, "Generated examples")
         return doc.Section("Examples", (doc.Paragraph(intro), table), "examples")
 
     def terms(self) -> tuple[tuple[str, doc.Words], ...]:
         """Return the terms that the report uses."""
-        return (
-            (
-                "De-identified",
-                "Names and other identifiers were looked for and replaced. That is not anonymous.",
-            ),
-            (
-                "Certainty",
-                "Between 0 and 1: how sure the evidence makes it that a place identifies somebody.",
-            ),
-            (
-                "Known record",
-                "What the holder knows of the person a text is about; it is searched in the text.",
-            ),
-        )
+        return tuple(TERMS.items())
 
 
 def counted_by(steps: Iterable[Any]) -> dict[str, Any]:
@@ -269,8 +253,4 @@ def mark_words(text: str, spans: Sequence[Any]) -> doc.Words:
     return tuple(p for p in (*parts, text[at:].rstrip()) if p)
 
 
-@view_class.register
-def texts_view(data: Corpus) -> type[View]:
-    """Return the view of texts."""
-    del data
-    return TextsView
+view_class.register(Corpus, lambda _: TextsView)

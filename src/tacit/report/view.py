@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,12 +55,9 @@ class View:
         """Return every claim with the verdict of its check."""
         return tuple(
             Judged(c, self.claim_name(c), words.claim_sentence(c), self.holds(c))
-            for c in self.list_checkable_claims()
+            for c in self.release.claims
+            if self.release.kind.name in c.about
         )
-
-    def list_checkable_claims(self) -> Sequence[Any]:
-        """Return the claims that can be recomputed on what is released."""
-        return [c for c in self.release.claims if self.release.kind.name in c.about]
 
     def holds(self, claim: Any) -> bool:
         """Recompute a claim."""
@@ -73,7 +70,7 @@ class View:
     def missed(self, *, public: bool = False) -> list[str]:
         """Return a sentence for each measure that misses its own threshold."""
         results = public_results(self.release) if public else self.release.after
-        return [text for result in results if (text := words.describe_missed_threshold(result))]
+        return [f"{result.shortfall}." for result in results if result.shortfall]
 
     def noted(self, *, public: bool = False) -> list[str]:
         """Return what else must not be overlooked: requirements not met, measures left out, a given seed."""
@@ -180,21 +177,25 @@ class View:
     def result_section(self, result: Result, before: Result | None, *, public: bool) -> doc.Section:
         """Return one result: what it means, its numbers, its charts; to the public nothing of what was before."""
         compared = before is not None and not public
-        rows = list(numbers_of(result, before))
+        old = before.numbers if before else {}
+        rows = [
+            (result.label(name), format_result_number(old.get(name)), format_result_number(value))
+            for name, value in result.numbers.items()
+        ]
         heads = doc.numbers("before", "after") if compared else doc.numbers("value")
-        alone = "Measured on the released data"
+        other = "Measured on the released data" if public else "Release compared with the original"
         table = doc.DataTable.of(
             ["measure", *heads],
             [r if compared else (r[0], r[2]) for r in rows],
-            "Before and after protection"
-            if compared
-            else (alone if public else "Release compared with the original"),
+            "Before and after protection" if compared else other,
         )
-        charts = charts_of(result, own=not self.told_already(result))
+        plain = type(result).plot is Result.plot and type(result).charts is Result.charts
+        # Charts that say more than the table of numbers does, and those that packages add.
+        own = () if plain or self.told_already(result) else result.charts()
+        charts = (*itertools.islice(own, MAX_CHARTS), *added_charts(result).values())
+        figures = [doc.Figure(c) for c in charts if not is_blank(c)]
         explanation = result.explanation or f"{lookup(result.kind).title()}."
-        return doc.Section(
-            result.title, (doc.Paragraph(explanation), table, *(doc.Figure(c) for c in charts))
-        )
+        return doc.Section(result.title, (doc.Paragraph(explanation), table, *figures))
 
     def told_already(self, result: Result) -> bool:
         """Return True for a result that another part of the report tells."""
@@ -286,25 +287,10 @@ def choose_verdict(view: View, *, public: bool) -> tuple[Any, str]:
 # -- numbers and charts of results -------------------------------------------------------------------
 
 
-def numbers_of(result: Result, before: Result | None) -> Iterator[tuple[str, str, str]]:
-    """Yield the numbers of a result for a table: name, before, after."""
-    old = before.numbers if before else {}
-    for name, value in result.numbers.items():
-        before_text = format_result_number(old.get(name))
-        yield result.label(name), before_text, format_result_number(value)
-
-
 def format_result_number(value: Any) -> str:
     """Return a number of a result for a table."""
     text = format_number(value)
     return words.shorten_text(text) if isinstance(value, Mapping) else text
-
-
-def charts_of(result: Result, *, own: bool = True) -> list[Chart]:
-    """Return the charts that say more than the table of numbers does, those that packages add included."""
-    plain = type(result).plot is Result.plot and type(result).charts is Result.charts
-    found = itertools.islice(result.charts(), MAX_CHARTS) if own and not plain else ()
-    return [c for c in (*found, *added_charts(result).values()) if not is_blank(c)]
 
 
 def is_blank(chart: Chart) -> bool:

@@ -67,7 +67,8 @@ def set_up(file: Any, document: doc.Document) -> None:
     footer.add_run(
         clean(document.title) + (" · confidential · " if document.confidential else " · ")
     )
-    add_page_number(footer)
+    # The number of the page is the one field of the file, with nothing of the document in it.
+    footer._p.append(element("w:fldSimple", {"w:instr": "PAGE"}))
 
 
 class Writer:
@@ -99,7 +100,7 @@ class Writer:
             case doc.Heading():
                 self.file.add_heading(clean(block.text), level=min(level, 9))
             case doc.Paragraph():
-                self.paragraph(softened(block.words) if block.soft else block.words)
+                self.paragraph(with_style(block.words, "soft") if block.soft else block.words)
             case doc.Callout():
                 self.callout(block, level)
             case doc.Tiles():
@@ -170,10 +171,7 @@ class Writer:
             shade(cell, "F5F7F9", "D5DBE1")
         for cells, row in zip(grid[1:], block.rows, strict=True):
             for i, (cell, (column, words)) in enumerate(zip(cells, block.words(row), strict=True)):
-                text = tuple(
-                    doc.Mark(p) if row.strong and isinstance(p, str) else p
-                    for p in doc.parts(words)
-                )
+                text = with_style(words, "strong") if row.strong else words
                 write_cell(cell, text, column.side, Pt(9))
                 if i == 0 and row.indent:
                     cell.paragraphs[0].paragraph_format.left_indent = Pt(8 * row.indent)
@@ -209,9 +207,9 @@ class Writer:
             made.paragraph_format.left_indent = Cm(0.4)
 
 
-def softened(words: doc.Words) -> doc.Words:
-    """Return words that stand beside the matter."""
-    return tuple(doc.Mark(p, "soft") if isinstance(p, str) else p for p in doc.parts(words))
+def with_style(words: doc.Words, style: doc.Style) -> doc.Words:
+    """Return words whose plain pieces have a style."""
+    return tuple(doc.Mark(p, style) if isinstance(p, str) else p for p in doc.parts(words))
 
 
 # -- text --------------------------------------------------------------------------------------------
@@ -274,9 +272,3 @@ def shade(cell: Any, ground: str, edge: str) -> None:
         borders.append(element(f"w:{side}", {"w:val": "single", "w:sz": thick, "w:color": edge}))
     properties.append(borders)
     properties.append(element("w:shd", {"w:val": "clear", "w:color": "auto", "w:fill": ground}))
-
-
-def add_page_number(paragraph: Any) -> None:
-    """Add the number of the page: the one field of the file, with nothing of the document in it."""
-    field = element("w:fldSimple", {"w:instr": "PAGE"})
-    paragraph._p.append(field)

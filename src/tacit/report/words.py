@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tacit.report.document import Mark, Words, parts
-from tacit.result import Result, format_number
+from tacit.result import format_number
 
 if TYPE_CHECKING:
     from tacit.claims import Claim
@@ -52,6 +52,8 @@ LIMITS_OF_RISKS = {
     "threshold": "no record has a risk of re-identification above {threshold:g}",
     "average": "the average risk is at most {average:g}",
 }
+#: The end of the sentence about enhanced likeness.
+ENHANCED = "; for frequent values the limit is lower (a share q may grow to q (1 - ln q))."
 #: What does not show more than so many values.
 PER = {"record": "no record shows", "attribute": "no column shows"}
 
@@ -86,15 +88,6 @@ def say_combinations(p: Known) -> str:
     )
 
 
-def say_agreement(p: Known) -> str:
-    """Return with how many records every record agrees."""
-    shown = f" A combination without a missing value is shown by at least {p['k']} records."
-    return (
-        f"Every record agrees with at least {p['k']} records on {p['sets']}, where a missing value agrees with every value."
-        + (shown if p.get("in_full") else "")
-    )
-
-
 def say_diversity(p: Known) -> str:
     """Return what a variant of l-diversity says of the records of one class."""
     column, least = p["sensitive"], f"{p['l']:g}"
@@ -108,34 +101,6 @@ def say_diversity(p: Known) -> str:
             f"{rest} together."
         )
     return f"{p['within']} at least {least} different values of {column} occur. How frequent each is, is not claimed."
-
-
-def say_likeness(p: Known) -> str:
-    """Return how much more frequent a value may be in a class than in the file."""
-    end = "; for frequent values the limit is lower (a share q may grow to q (1 - ln q))."
-    return (
-        f"{p['within']} no value of {p['sensitive']} is more than {1 + p['beta']:g} times as frequent as among all released "
-        "records" + (end if p.get("variant", "enhanced") == "enhanced" else ".")
-    )
-
-
-def say_disclosure(p: Known) -> str:
-    """Return how much more frequent or rare a value may be in a class than in the file."""
-    occurs = "that occurs " if p.get("absent", "violates") == "ignored" else ""
-    most = f"{2 ** p['delta']:.4g}"
-    return (
-        f"{p['within']} every value of {p['sensitive']} {occurs}is less than {most} times as frequent, and less than {most} "
-        "times as rare, as among all released records."
-    )
-
-
-def say_share(p: Known) -> str:
-    """Return how much of a class may share a value."""
-    named = "that was named as sensitive " if p.get("values") is not None else ""
-    return (
-        f"{p['within']} no value of {p['sensitive']} {named}belongs to more than {p['alpha']:.4g} of the class: nobody's value "
-        "is more certain than that."
-    )
 
 
 def say_few_keys(p: Known) -> str:
@@ -153,51 +118,9 @@ def say_limits(limits: Mapping[str, str], p: Known) -> str:
     return " and ".join(text.format(**p) for name, text in limits.items() if name in p)
 
 
-def say_noise(p: Known) -> str:
-    """Return what the noise of a plot protects."""
-    unit = "record" if p["unit"] == "record" else f"{p['unit']} of up to {p['members']:,} records"
-    return (
-        f"The plot of {p['columns']} is drawn from values with noise: zero-concentrated differential privacy with rho = "
-        f"{p['rho']:.6g} for every {unit}."
-    )
-
-
-def say_range(p: Known) -> str:
-    """Return between which limits values lie."""
-    sides = {"low": "below", "high": "above"}
-    beyond = [f"{side} {format_number(p[n])}" for n, side in sides.items() if p[n] is not None]
-    return f"No value of {p['columns']} lies {' or '.join(beyond)}."
-
-
 def say_of_texts(sentence: str, p: Known) -> str:
     """Return what is said of texts, and of which columns."""
     return f"{sentence} ({p['columns']})." if p["columns"] else f"{sentence}."
-
-
-def say_forms(p: Known) -> str:
-    """Return which forms of identifiers no text holds."""
-    forms = join_column_names([FORM_WORDS[f] for f in p["forms"]], "or")
-    return say_of_texts(f"No text holds {forms} as it is usually written", p)
-
-
-def say_channels(p: Known) -> str:
-    """Return how certain the values of people dealt to a channel may be."""
-    weighted = f", and the weighted sum of these shares within {p['b']:g}" if p.get("b") is not None else ""  # fmt: skip
-    return (
-        "The share of each risky value that the counts by input channel let one expect among the people of an output channel "
-        f"is within its limit{weighted}. Who is dealt to which channel is drawn, so the shares among the people actually "
-        "dealt lie above or below what is expected, some of them perhaps above their limit."
-    )
-
-
-def say_intervals(p: Known) -> str:
-    """Return what outsiders, and single respondents, can compute of unsafe cells."""
-    spared = " that is unsafe for more than its frequency" if p.get("spared") else ""
-    alone = f"; nor can the only respondent of one cell deduce another{spared}"
-    return (
-        "For every unsafe cell, the interval that an outsider can compute from all relations of the table and all published "
-        f"cells reaches the cell's protection levels{alone if p.get('singletons') else ''}."
-    )
 
 
 #: The name of a claim, by model.
@@ -261,7 +184,14 @@ CLAIM_SENTENCES: Mapping[str, str | Callable[[Known], str]] = {
     "k-anonymity": "Every combination of {columns} that occurs in the file occurs in at least {k} records: nobody can "
     "be narrowed down to fewer by these columns.",
     "k-combinations": say_combinations,
-    "k-agreement": say_agreement,
+    "k-agreement": lambda p: (
+        f"Every record agrees with at least {p['k']} records on {p['sets']}, where a missing value agrees with every value."
+        + (
+            f" A combination without a missing value is shown by at least {p['k']} records."
+            if p.get("in_full")
+            else ""
+        )
+    ),
     "l-agreement": "Records that cannot be told apart by {sets} have at least {l} different values of {sensitive}.",
     "weighted-k-anonymity": "In every combination of {columns} that occurs in the file, the weights of the records sum "
     "to at least {k:g}: by the weights, at least so many people of the population share it.",
@@ -270,9 +200,20 @@ CLAIM_SENTENCES: Mapping[str, str | Callable[[Known], str]] = {
         f"{p['within']} the distribution of {p['sensitive']} is at most {p['t']:g} from that of all released records "
         f"({MOVED[p.get('distance', 'equal')]}; 0 is no difference, 1 the largest)."
     ),
-    "beta-likeness": say_likeness,
-    "delta-disclosure": say_disclosure,
-    "bounded-share": say_share,
+    "beta-likeness": lambda p: (
+        f"{p['within']} no value of {p['sensitive']} is more than {1 + p['beta']:g} times as frequent as among all released "
+        f"records{ENHANCED if p.get('variant', 'enhanced') == 'enhanced' else '.'}"
+    ),
+    "delta-disclosure": lambda p: (
+        f"{p['within']} every value of {p['sensitive']} {'that occurs ' if p.get('absent') == 'ignored' else ''}is less than "
+        f"{2 ** p['delta']:.4g} times as frequent, and less than {2 ** p['delta']:.4g} times as rare, as among all released "
+        "records."
+    ),
+    "bounded-share": lambda p: (
+        f"{p['within']} no value of {p['sensitive']} "
+        f"{'' if p.get('values') is None else 'that was named as sensitive '}belongs to more than {p['alpha']:.4g} of the "
+        "class: nobody's value is more certain than that."
+    ),
     "lkc-privacy": say_few_keys,
     "attack-risk": lambda p: f"By {p['columns']}, {say_limits(LIMITS_OF_ATTACKS, p)}.",
     "population-uniques": lambda p: (
@@ -320,10 +261,22 @@ CLAIM_SENTENCES: Mapping[str, str | Callable[[Known], str]] = {
         f"The records are drawn from {p['margins']} margins with noise: zero-concentrated differential privacy with "
         f"rho = {format_number(p['rho'])}."
     ),
-    "zcdp": say_noise,
+    "zcdp": lambda p: (
+        f"The plot of {p['columns']} is drawn from values with noise: zero-concentrated differential privacy with rho = "
+        f"{p['rho']:.6g} for every {p['unit']}"
+        + ("." if p["unit"] == "record" else f" of up to {p['members']:,} records.")
+    ),
     "regression-output": "The fit of {columns} leaves at least {residual_df:,} residual degrees of freedom, so that no "
     "coefficient restates a record, and its standard errors follow from the released covariances.",
-    "within-limits": say_range,
+    "within-limits": lambda p: (
+        f"No value of {p['columns']} lies "
+        + " or ".join(
+            f"{side} {format_number(p[name])}"
+            for name, side in (("low", "below"), ("high", "above"))
+            if p[name] is not None
+        )
+        + "."
+    ),
     "categories": lambda p: (
         f"{p['columns']} holds only the {len(p['allowed'])} categories of the recoding."
     ),
@@ -331,7 +284,10 @@ CLAIM_SENTENCES: Mapping[str, str | Callable[[Known], str]] = {
         say_of_texts,
         "Nothing of what the holder knows of a person, as far as it was declared, stands in the text about that person",
     ),
-    "no-formatted-identifiers": say_forms,
+    "no-formatted-identifiers": lambda p: say_of_texts(
+        f"No text holds {join_column_names([FORM_WORDS[f] for f in p['forms']], 'or')} as it is usually written",
+        p,
+    ),
     "no-original-identifiers": "No e-mail address, web address or phone number of an original text stands in the text "
     "made from it; those that stand there are made up.",
     "absent-columns": lambda p: (
@@ -339,7 +295,17 @@ CLAIM_SENTENCES: Mapping[str, str | Callable[[Known], str]] = {
         if p["several"]
         else f"The column {p['columns']} ({p['about']}) is not in the file."
     ),
-    "channel-safety": say_channels,
+    "channel-safety": lambda p: (
+        "The share of each risky value that the counts by input channel let one expect among the people of an output channel "
+        "is within its limit"
+        + (
+            f", and the weighted sum of these shares within {p['b']:g}"
+            if p.get("b") is not None
+            else ""
+        )
+        + ". Who is dealt to which channel is drawn, so the shares among the people actually dealt lie above or below what is "
+        "expected, some of them perhaps above their limit."
+    ),
     "additive": "Every total that is published is the sum of its published parts.",
     "rounded": "Every published value is a multiple of {base:g} and near to the true one.",
     "adjacent-multiples": "Every cell went to one of the two multiples of {base:g} around it, and multiples stayed.",
@@ -371,7 +337,21 @@ CLAIM_SENTENCES: Mapping[str, str | Callable[[Known], str]] = {
     "protected by a hypercube of hidden cells. Relations across subtables were not used against them.",
     "protected-in-table": "For every unsafe cell a movement of hidden cells that keeps all relations of the table "
     "shows the protection.",
-    "protected-intervals": say_intervals,
+    "protected-intervals": lambda p: (
+        "For every unsafe cell, the interval that an outsider can compute from all relations of the table and all published "
+        "cells reaches the cell's protection levels"
+        + (
+            "; nor can the only respondent of one cell deduce another"
+            if p.get("singletons")
+            else ""
+        )
+        + (
+            " that is unsafe for more than its frequency"
+            if p.get("singletons") and p.get("spared")
+            else ""
+        )
+        + "."
+    ),
 }
 
 
@@ -423,11 +403,6 @@ def on_lines(lines: Iterable[Words]) -> tuple[str | Mark, ...]:
         found += ["\n"] if found else []
         found += parts(line)
     return tuple(found)
-
-
-def describe_missed_threshold(result: Result) -> str:
-    """Return in which respect a result misses the threshold of its own measure; empty when it does not."""
-    return f"{result.shortfall}." if result.shortfall else ""
 
 
 def sentence(text: str) -> str:

@@ -82,7 +82,11 @@ def compare(
         raise InputError("compare: give at least one system, e.g. {'Datafly': tacit.Datafly(k=2)}")
     standing = key_measures(data, k, measures)
     chosen = {**standing, **label_measures(measures or default_measures(data, systems, standing))}
-    job = Job(on_event, should_stop, parts_of(systems, chosen))
+    parts = (
+        *(Phase("protect", f"Protecting the data: {name}", 2) for name in systems),
+        *(Phase("compare", f"Comparing: {m.title()}") for m in chosen.values()),
+    )
+    job = Job(on_event, should_stop, parts)
 
     def run() -> ComparisonResult:
         outcomes = [
@@ -90,18 +94,21 @@ def compare(
             for name, system in systems.items()
         ]
         for label, measure in chosen.items():
-            outcomes = measure_all(data, outcomes, label, measure, seed, job.begin("compare"))
+            work, n = job.begin("compare"), len(outcomes)
+            if isinstance(measure, TableComparison):
+                made = {o.name: o.released for o in outcomes if o.released is not None}
+                found = measure.measure_versions(made, data) if made else {}
+                outcomes = [
+                    with_result(o, label, found[o.name]) if o.name in found else o for o in outcomes
+                ]
+            else:
+                outcomes = [
+                    measure_one(data, o, label, measure, Context.start(seed, work=work.part(i, n)))
+                    for i, o in enumerate(outcomes)
+                ]
         return comparison_result(tuple(outcomes), chosen)
 
     return job.watch(run)
-
-
-def parts_of(systems: Iterable[str], measures: Measures) -> tuple[Phase, ...]:
-    """Return what a comparison consists of."""
-    return (
-        *(Phase("protect", f"Protecting the data: {name}", 2) for name in systems),
-        *(Phase("compare", f"Comparing: {m.title()}") for m in measures.values()),
-    )
 
 
 # -- what is measured ----------------------------------------------------------------------------------
@@ -169,26 +176,6 @@ def run_system(data: Any, name: str, system: System, seed: int | None, work: Str
         except SdcError as error:
             return Outcome(name, seconds=time.perf_counter() - begun, reasons=(str(error),))
     return Outcome(name, released, seconds=time.perf_counter() - begun, warnings=told_in(caught))
-
-
-def measure_all(
-    data: Any,
-    outcomes: Sequence[Outcome],
-    label: str,
-    measure: Measure[Any],
-    seed: int | None,
-    work: Stretch,
-) -> list[Outcome]:
-    """Return the outcomes with one measure more."""
-    if isinstance(measure, TableComparison):
-        made = {o.name: o.released for o in outcomes if o.released is not None}
-        found = measure.measure_versions(made, data) if made else {}
-        return [with_result(o, label, found[o.name]) if o.name in found else o for o in outcomes]
-    n = len(outcomes)
-    return [
-        measure_one(data, o, label, measure, Context.start(seed, work=work.part(i, n)))
-        for i, o in enumerate(outcomes)
-    ]
 
 
 def measure_one(

@@ -6,11 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
-
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.engine.relational import N, counts
 from tacit.errors import InputError
 from tacit.records.generalisation.precision import (
     ACCOUNTINGS,
@@ -19,6 +16,7 @@ from tacit.records.generalisation.precision import (
     PrecisionResult,
 )
 from tacit.records.utility.information_loss import InformationLossResult
+from tacit.report.facts import sizes_of
 from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.tables.compare.table_comparison import TableComparisonResult
@@ -147,12 +145,8 @@ def class_facts(released: Microdata, keys: Sequence[str]) -> tuple[int, int]:
     if not left:
         n = len(released)
         return n, int(n == 1)
-    sizes = counts(released.frame, left)
-    facts = sizes.select(
-        nw.col(N).min().alias("k"), (nw.col(N) == 1).cast(nw.Int64).sum().alias("uniques")
-    )
-    k, uniques = facts.collect("pyarrow").row(0)
-    return int(k or 0), int(uniques or 0)
+    sizes = sizes_of(released, tuple(left))
+    return sizes.smallest, sizes.get(1, 0)
 
 
 def level_range(loss: ColumnLoss) -> str:

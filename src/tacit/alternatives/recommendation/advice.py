@@ -10,7 +10,7 @@ from typing import Any
 
 from tacit.alternatives.recommendation.proposals import MAKERS, Ground, find_numbers, propose
 from tacit.alternatives.recommendation.result import Choice, Recommendation, make_result
-from tacit.alternatives.recommendation.search import Found, Search, Task
+from tacit.alternatives.recommendation.search import Search, Task
 from tacit.alternatives.recommendation.words import Account, compare_choices
 from tacit.alternatives.rumap.evaluate import gauges_of
 from tacit.alternatives.rumap.points import Point
@@ -114,7 +114,7 @@ def recommend(
             raise InputError(f"no method fits the data. {why}")
         task.map_of(proposals).check(task.data)
         ctx = Context.start(seed, work=job.begin("recommend"))
-        found = Search(task, ctx, left_out=left_out).run(proposals)
+        found = Search(task, ctx, left_out).run(proposals)
         job.begin("recommend")
         return conclude(task, found, ctx)
 
@@ -168,7 +168,7 @@ def check_methods(methods: Sequence[str] | None) -> list[str] | None:
 # -- from the map to the choice ----------------------------------------------------------------------
 
 
-def conclude(task: Task, found: Found, ctx: Context) -> Recommendation:
+def conclude(task: Task, found: Search, ctx: Context) -> Recommendation:
     """Rank what keeps the cap, account for what the best would change, and say it."""
     ru = found.map
     turned = 1 if ru.higher_utility_is_better else -1
@@ -186,7 +186,9 @@ def conclude(task: Task, found: Found, ctx: Context) -> Recommendation:
     first = {(p.risk, p.utility): p for p in reversed(safe)}
     front = {p.name for p in ru.frontier}
     ranked = [p for p in safe if p.name in front and first[p.risk, p.utility] is p]
-    others = [p for p in safe if not only_adds_to(p, ranked[0])] if ranked else []
+    # What has all methods of the best is no alternative to it.
+    parts = set(ranked[0].method.split(" + ")) if ranked else set()
+    others = [p for p in safe if ranked and not parts <= set(p.method.split(" + "))]
     if ranked and ru.chosen != ranked[0]:
         found.map = ru = replace(ru, choice=ranked[0])._finish_result()
 
@@ -198,13 +200,7 @@ def conclude(task: Task, found: Found, ctx: Context) -> Recommendation:
     choices = [offer(p) for p in ranked]
     runner_up = offer(others[0]) if others else None
     accounts = {c.name: account(task, found, c.point, ctx) for c in (*choices[:1], runner_up) if c}
-    evaluations = found.evaluations + len(accounts)
-    return make_result(task, found, choices, runner_up, accounts, evaluations)
-
-
-def only_adds_to(other: Point, best: Point) -> bool:
-    """Return True when a candidate has all methods of the best, so that it is no alternative to it."""
-    return set(best.method.split(" + ")) <= set(other.method.split(" + "))
+    return make_result(task, found, choices, runner_up, accounts)
 
 
 def ready_plan(task: Task, plan: Plan, point: Point) -> Plan:
@@ -218,7 +214,7 @@ def ready_plan(task: Task, plan: Plan, point: Point) -> Plan:
     return plan.with_(title=title, require=(*plan.require, *required), seed=None)
 
 
-def account(task: Task, found: Found, point: Point, ctx: Context) -> Account:
+def account(task: Task, found: Search, point: Point, ctx: Context) -> Account:
     """Return what a candidate changed in the draw that was measured first."""
     proposal = next(p for p in found.proposals if (p.method, p.label) == (point.method, point.label))  # fmt: skip
     made = task.map_of([proposal])

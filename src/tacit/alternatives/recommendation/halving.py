@@ -75,12 +75,9 @@ def share_out(budget: int, samples: int, replicates: int) -> Quotas:
 
 def sample_sizes(records: int) -> tuple[int, ...]:
     """Return the sizes of the samples, the smallest first; none for a file that is small itself."""
-    sizes: list[int] = []
-    size = min(records // SHARE, MOST)
-    while size >= LEAST and len(sizes) < SAMPLES:
-        sizes.append(size)
-        size //= SHARE
-    return tuple(sorted(sizes))
+    largest = min(records // SHARE, MOST)
+    sizes = (largest // SHARE**i for i in reversed(range(SAMPLES)))
+    return tuple(size for size in sizes if size >= LEAST)
 
 
 def draw_sample(data: Microdata, size: int, seed: int, number: int) -> Microdata:

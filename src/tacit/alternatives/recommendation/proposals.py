@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 
 from tacit.data.block import list_maskable_columns
 from tacit.data.microdata import Microdata
-from tacit.errors import SdcError
 from tacit.plan.grids import method_class
 from tacit.spec import Measure, Method
 
@@ -117,6 +116,8 @@ class Ground:
 
 
 Maker = Callable[[Ground], Iterator[Proposal]]
+#: Returns why a method cannot be used; nothing where it can.
+Rule = Callable[[Ground], str]
 
 
 def propose(
@@ -141,13 +142,8 @@ def propose(
 
 def faults_of(proposal: Proposal, data: Microdata) -> list[str]:
     """Return what is known to be wrong with a proposal before any work, as clauses."""
-    return [clause_of(fault) for step in proposal.steps for fault in step.faults(data)]
-
-
-def clause_of(fault: SdcError) -> str:
-    """Return the first sentence of a fault as a clause."""
-    text = " ".join(str(fault).split())
-    return text.split(". ")[0].rstrip(".")
+    texts = [" ".join(str(f).split()) for step in proposal.steps for f in step.faults(data)]
+    return [text.split(". ")[0].rstrip(".") for text in texts]
 
 
 # -- keys ------------------------------------------------------------------------------------------
@@ -157,8 +153,8 @@ def make_anonymise(ground: Ground) -> Iterator[Proposal]:
     """Propose the best generalisation for class sizes, and for the models that the risk itself names."""
     sizes = ground.class_sizes
     for (i, k), (j, share) in itertools.product(enumerate(sizes), enumerate(SUPPRESSION)):
-        yield on_keys(
-            ground, "anonymise", "recode", f"k = {k}{suppressing(share)}", (i, j),
+        yield on_columns(
+            "anonymise", "recode", f"k = {k}{suppressing(share)}", (i, j), ground.data.keys,
             models=[{"kind": "k_anonymity", "k": k}], suppression=share,
         )  # fmt: skip
     for i, model in enumerate(ground.risk):
@@ -166,8 +162,8 @@ def make_anonymise(ground: Ground) -> Iterator[Proposal]:
             continue
         for j, share in enumerate(SUPPRESSION):
             words = f"for {model.kind.replace('_', ' ')}{suppressing(share)}"
-            proposal = on_keys(
-                ground, "anonymise", "recode", words, (len(sizes) + 2 * i + 1, j),
+            proposal = on_columns(
+                "anonymise", "recode", words, (len(sizes) + 2 * i + 1, j), ground.data.keys,
                 models=[aim(model, ground.cap)], suppression=share,
             )  # fmt: skip
             # Not every measure is a model that a search can aim at.
@@ -208,9 +204,10 @@ def height_of(ground: Ground, column: str) -> int:
 
 def make_local_suppression(ground: Ground) -> Iterator[Proposal]:
     """Propose local suppression; strictly, it holds for those who take a missing value for a value."""
+    kind, keys = "local_suppression", ground.data.keys
     for (i, k), (j, rule) in itertools.product(enumerate(ground.class_sizes), enumerate(RULES)):
         words = f"k = {k}{', strict' if rule == 'strict' else ''}"
-        yield on_keys(ground, "local_suppression", "suppress", words, (i, j), k=k, rule=rule)
+        yield on_columns(kind, "suppress", words, (i, j), keys, k=k, rule=rule)
 
 
 def mixed_parameters(ground: Ground, k: int) -> dict[str, Any]:
@@ -241,9 +238,14 @@ def sweep(
 # -- parts -----------------------------------------------------------------------------------------
 
 
-def needs_keys(ground: Ground) -> str:
-    """Leave out what acts on keys when there are none."""
-    return "" if ground.data.keys else "no keys are declared"
+def needs(found: Callable[[Ground], object], why: str) -> Rule:
+    """Return what leaves a method out, and says why, where something is not found."""
+    return lambda ground: "" if found(ground) else why
+
+
+def both(*rules: Rule) -> Rule:
+    """Return the first reason of several rules."""
+    return lambda ground: next((why for rule in rules if (why := rule(ground))), "")
 
 
 def needs_hierarchies(ground: Ground) -> str:
@@ -254,45 +256,24 @@ def needs_hierarchies(ground: Ground) -> str:
     return needs_keys(ground)
 
 
-def needs_levels(ground: Ground) -> str:
-    """Leave out fixed levels when no hierarchy has one between its ground and its top."""
-    tall = [c for c in ground.data.keys if height_of(ground, c) >= 2]
-    return "" if tall else "no key has a hierarchy with a level between its values and its top"
-
-
-def needs_few(ground: Ground) -> str:
-    """Leave out what is for small files."""
-    if ground.records > SMALL:
-        return f"it is for files of up to {SMALL:,} records"
-    return needs_hierarchies(ground)
-
-
-def needs_codes(ground: Ground) -> str:
-    """Leave out what randomises categories when there are none."""
-    return "" if ground.codes else "no key holds categories"
-
-
-def needs_numbers(ground: Ground) -> str:
-    """Leave out what masks numbers when there are none."""
-    return "" if ground.numbers else f"no column holds more than {CODES} different numbers"
-
-
-def needs_quadratic(ground: Ground) -> str:
-    """Leave out work that grows with the square of the records."""
-    if ground.records > QUADRATIC:
-        return (
-            f"its work grows with the square of the records, and there are more than {QUADRATIC:,}"
-        )
-    return ""
-
-
-def both(*rules: Callable[[Ground], str]) -> Callable[[Ground], str]:
-    """Return the first reason of several rules."""
-    return lambda ground: next((why for rule in rules if (why := rule(ground))), "")
-
+needs_keys = needs(lambda g: g.data.keys, "no keys are declared")
+needs_levels = needs(
+    lambda g: any(height_of(g, c) >= 2 for c in g.data.keys),
+    "no key has a hierarchy with a level between its values and its top",
+)
+needs_few = both(
+    needs(lambda g: g.records <= SMALL, f"it is for files of up to {SMALL:,} records"),
+    needs_hierarchies,
+)
+needs_codes = needs(lambda g: g.codes, "no key holds categories")
+needs_numbers = needs(lambda g: g.numbers, f"no column holds more than {CODES} different numbers")
+needs_quadratic = needs(
+    lambda g: g.records <= QUADRATIC,
+    f"its work grows with the square of the records, and there are more than {QUADRATIC:,}",
+)
 
 #: By method: what proposes its settings, and what says why it cannot be used at all.
-MAKERS: Mapping[str, tuple[Maker, Callable[[Ground], str]]] = {
+MAKERS: Mapping[str, tuple[Maker, Rule]] = {
     "anonymise": (make_anonymise, needs_hierarchies),
     "local suppression": (make_local_suppression, needs_keys),
     "datafly": (
@@ -354,13 +335,6 @@ MAKERS: Mapping[str, tuple[Maker, Callable[[Ground], str]]] = {
     ),
     "shuffle": (sweep("shuffle", "numbers", "{}", lambda g, _: g.masked, ("",)), needs_numbers),
 }
-
-
-def on_keys(
-    ground: Ground, kind: str, family: Family, label: str, place: Place, **values: Any
-) -> Proposal:
-    """Return a proposal that acts on all keys."""
-    return on_columns(kind, family, label, place, ground.data.keys, **values)
 
 
 def on_columns(

@@ -23,7 +23,7 @@ from tacit.result import Result, as_json_number
 from tacit.storage.own_folders import refuse_files, write_whole
 
 if TYPE_CHECKING:
-    from tacit.alternatives.recommendation.search import Found, Task
+    from tacit.alternatives.recommendation.search import Search, Task
     from tacit.plot.chart import Chart
     from tacit.release.release import Release
     from tacit.report.document import Document
@@ -178,23 +178,24 @@ class Recommendation(Result):
 
 def make_result(
     task: Task,
-    found: Found,
+    found: Search,
     choices: Sequence[Choice],
     runner_up: Choice | None,
     accounts: Mapping[str, Account],
-    evaluations: int,
 ) -> Recommendation:
     """Put the recommendation together."""
     best = choices[0] if choices else None
     records = len(task.data)
+    evaluations = found.evaluations + len(accounts)
     reasons = tell_reasons(
         found, list(choices), runner_up, accounts, records=records, evaluations=evaluations
     )
     reference = found.map.reference
     is_safe = reference is not None and reference.risk <= task.cap
+    title = f"Recommended: {best.name}" if best else "No candidate keeps the cap"
     return Recommendation(
         kind="recommendation",
-        title=make_title(best, is_safe),
+        title="The data keep the cap as they are" if is_safe else title,
         value=best.utility if best else math.nan,
         numbers={
             "risk": found.map.risk_label,
@@ -223,14 +224,7 @@ def make_result(
     )
 
 
-def make_title(best: Choice | None, is_safe: bool) -> str:
-    """Return the heading: the answer in a line."""
-    if is_safe:
-        return "The data keep the cap as they are"
-    return f"Recommended: {best.name}" if best else "No candidate keeps the cap"
-
-
-def make_frame(found: Found, choices: Sequence[Choice], records: int) -> nw.DataFrame[Any]:
+def make_frame(found: Search, choices: Sequence[Choice], records: int) -> nw.DataFrame[Any]:
     """Return one row per candidate: ranked ones first, then the rest of the file's, then those of samples."""
     ranks = {c.name: c.rank for c in choices}
     status = {(r["method"], r["label"]): r["status"] for r in found.map.rows()}

@@ -89,60 +89,50 @@ class Trial:
 
 
 @dataclass
-class Found:
-    """What a search found."""
-
-    #: Everything that was measured on the whole file.
-    map: RUMapResult
-    proposals: tuple[Proposal, ...]
-    #: The last measurement of every candidate that did not get there, with its fate.
-    trials: list[Trial] = field(default_factory=list)
-    #: Settings that the budget left no room for.
-    untried: int = 0
-    #: Sizes of the samples.
-    samples: tuple[int, ...] = ()
-    #: How often data were protected and measured.
-    evaluations: int = 0
-    left_out: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass
 class Search:
-    """Successive halving over samples of the file."""
+    """Successive halving over samples of the file, and what it found."""
 
     task: Task
     context: Context
-    trials: list[Trial] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
+    #: The last measurement of every candidate that did not get to the whole file, with its fate.
+    trials: list[Trial] = field(default_factory=list)
+    #: How often data were protected and measured.
     evaluations: int = 0
     #: Methods that the measure of risk does not see.
     blind: set[str] = field(default_factory=set)
     #: Share of the work done, for progress.
     done: float = 0.0
+    #: Everything that was measured on the whole file.
+    map: RUMapResult = field(init=False)
+    proposals: list[Proposal] = field(default_factory=list)
+    #: Sizes of the samples.
+    samples: tuple[int, ...] = ()
+    #: Settings that the budget left no room for.
+    untried: int = 0
 
-    def run(self, proposals: Sequence[Proposal]) -> Found:
-        """Return everything that was measured on the whole file, and what became of the rest."""
+    def run(self, proposals: Sequence[Proposal]) -> Search:
+        """Find what can be measured on the whole file, and what becomes of the rest."""
         data, n = self.task.data, len(self.task.data)
         sizes = sample_sizes(n)
         quotas = share_out(self.task.budget, len(sizes), self.task.replicates)
         samples = [draw_sample(data, s, self.context.seed, i) for i, s in enumerate(sizes)]
         if samples:
             shown, first = self.explore(proposals, samples[0], quotas, 0.4)
-            shown = self.halve(shown, first, samples, quotas)
+            if len(samples) > 1:
+                shown = self.keep(shown, first, quotas.middle, len(samples[0]))
+                first = self.measure(shown, samples[1], 0.6)
+            shown = self.keep(shown, first, quotas.full, len(samples[-1]))
             found = self.measure(shown, data, 0.9, self.task.replicates)
         else:
             shown, found = self.explore(proposals, data, quotas, 0.9, self.task.replicates)
-        shown, found = self.climb(proposals, shown, found, quotas.climb)
-        tried = {p.name for p in (*shown, *(t.proposal for t in self.trials))}
-        return Found(
-            found,
-            tuple(shown),
-            [t for t in self.trials if t.proposal.name not in {p.name for p in shown}],
-            sum(p.name not in tried and p.method not in self.blind for p in proposals),
-            tuple(len(s) for s in samples),
-            self.evaluations,
-            self.left_out,
-        )
+        self.proposals, self.map = self.climb(proposals, shown, found, quotas.climb)
+        there = {p.name for p in self.proposals}
+        tried = there | {t.proposal.name for t in self.trials}
+        self.trials = [t for t in self.trials if t.proposal.name not in there]
+        self.untried = sum(p.name not in tried and p.method not in self.blind for p in proposals)
+        self.samples = tuple(len(s) for s in samples)
+        return self
 
     def explore(
         self,
@@ -199,19 +189,6 @@ class Search:
             return list(shown), found
         return [*shown, *fit], merge(found, self.measure(fit, data, until, replicates))
 
-    def halve(
-        self,
-        shown: Sequence[Proposal],
-        found: RUMapResult,
-        samples: Sequence[Microdata],
-        quotas: Quotas,
-    ) -> list[Proposal]:
-        """Return what goes on to the whole file."""
-        if len(samples) > 1:
-            shown = self.keep(shown, found, quotas.middle, len(samples[0]))
-            found = self.measure(shown, samples[1], 0.6)
-        return self.keep(shown, found, quotas.full, len(samples[-1]))
-
     def climb(
         self,
         proposals: Sequence[Proposal],
@@ -223,9 +200,12 @@ class Search:
         usable = [p for p in proposals if p.name not in self.left_out]
         while True:
             known = {p.name for p in shown} | set(self.left_out)
+            # The most useful of the frontier under the cap, and the safest above it.
+            under = [p for p in found.frontier if p.risk <= self.task.cap]
+            over = [p for p in found.frontier if p.risk > self.task.cap]
             lists = [
                 [p for p in find_neighbours(shown[found.index(point)], usable) if p.name not in known]
-                for point in nearest_the_cap(found, self.task.cap)
+                for point in (*under[-1:], *over[:1])
             ]  # fmt: skip
             turns = itertools.chain.from_iterable(itertools.zip_longest(*lists))
             near = list({p.name: p for p in turns if p is not None}.values())
@@ -243,20 +223,14 @@ class Search:
         self, proposals: Sequence[Proposal], data: Microdata, until: float, replicates: int = 1
     ) -> RUMapResult:
         """Measure proposals on some records; the points come in the order of the proposals."""
-        begun, n = self.done, len(data)
-
-        stretch = self.context.work.between(begun, until)
+        n = len(data)
+        stretch = self.context.work.between(self.done, until)
 
         def hear(event: Event) -> None:
             stretch.hear(replace(event, text=f"{event.text} on {n:,} records"))
 
-        made = self.task.map_of(proposals, replicates=replicates)
-        found = made.run(
-            data,
-            seed=self.context.seed,
-            on_event=hear,
-            should_stop=self.context.should_stop,
-        )
+        made, ctx = self.task.map_of(proposals, replicates=replicates), self.context
+        found = made.run(data, seed=ctx.seed, on_event=hear, should_stop=ctx.should_stop)
         self.done = until
         self.evaluations += 1 + sum(p.replicates for p in found.points)
         return in_order(found, proposals)
@@ -290,15 +264,6 @@ class Search:
                 )  # fmt: skip
                 self.trials.append(Trial(proposal, point, records, fate))
         return [p for i, p in enumerate(proposals) if i in kept]
-
-
-def nearest_the_cap(found: RUMapResult, cap: float) -> list[Point]:
-    """Return the most useful points of the frontier under the cap, and the safest above it."""
-    front = found.frontier
-    return [
-        *[p for p in front if p.risk <= cap][-1:],
-        *[p for p in front if p.risk > cap][:1],
-    ]
 
 
 def in_order(found: RUMapResult, proposals: Sequence[Proposal]) -> RUMapResult:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.alternatives.rumap.points import Point
 from tacit.alternatives.rumap.result import RUMapResult
+from tacit.report.words import join_column_names as listed
 from tacit.result import format_number
 
 if TYPE_CHECKING:
     from tacit.alternatives.recommendation.result import Choice
-    from tacit.alternatives.recommendation.search import Found
+    from tacit.alternatives.recommendation.search import Search
 
 #: Columns named in a sentence; the table has them all.
 NAMED = 4
@@ -23,26 +24,14 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Account:
-    """What a candidate changes.
+    """What a candidate changes."""
 
-    Attributes
-    ----------
-    changes
-        Records and cells that differ from the original, as the ledger has them.
-    by_chance
-        Whether another draw would give other data.
-    warnings
-        What the steps warned of.
-    """
-
+    #: Records and cells that differ from the original, as the ledger has them.
     changes: Mapping[str, Any]
+    #: Whether another draw would give other data.
     by_chance: bool
+    #: What the steps warned of.
     warnings: tuple[str, ...] = ()
-
-    @property
-    def touches_anything(self) -> bool:
-        """Return True when a cell or record differs."""
-        return bool(self.changes.get("cells") or self.changes.get("dropped"))
 
     def sentence(self) -> str:
         """Return what is changed, in shares of records."""
@@ -65,7 +54,7 @@ class Account:
 
 
 def tell_reasons(
-    found: Found,
+    found: Search,
     choices: list[Choice],
     runner_up: Choice | None,
     accounts: Mapping[str, Account],
@@ -127,11 +116,8 @@ def cost(ru: RUMapResult, point: Point) -> str:
 def cautions(ru: RUMapResult, best: Choice, account: Account) -> Iterator[str]:
     """Yield what a reader might take for granted and should not."""
     yield from (f"To be noted: {text.rstrip('.')}." for text in account.warnings)
-    if (
-        ru.reference is not None
-        and best.utility == ru.reference.utility
-        and account.touches_anything
-    ):
+    touched = account.changes.get("cells") or account.changes.get("dropped")
+    if touched and ru.reference is not None and best.utility == ru.reference.utility:
         yield (
             "This measure of utility does not notice what the method changes; take one that does before "
             "you trust the choice."
@@ -174,7 +160,7 @@ def nothing_found(ru: RUMapResult, cap: str) -> str:
     )
 
 
-def tell_search(found: Found, records: int, evaluations: int) -> Iterator[str]:
+def tell_search(found: Search, records: int, evaluations: int) -> Iterator[str]:
     """Yield how much was tried, on what, and what was not."""
     tried = len(found.map.points) + len(found.trials)
     if found.samples:
@@ -206,8 +192,3 @@ def number(value: float) -> str:
 def share(value: float) -> str:
     """Return a share for a sentence."""
     return f"{value:.1%}".replace("%", " %") if value >= 0.001 or value == 0 else "less than 0.1 %"
-
-
-def listed(words: list[str]) -> str:
-    """Return words as a list in a sentence."""
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" and {words[-1]}" if words else ""  # fmt: skip

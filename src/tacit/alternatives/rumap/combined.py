@@ -93,11 +93,9 @@ def pool_weighted(values: Sequence[float], share: Floats, pick: Any) -> float:
     """Return the weighted mean, or what ``pick`` picks; NaN if any is NaN."""
     if any(math.isnan(v) for v in values):
         return math.nan
-    return (
-        float(pick(values))
-        if pick
-        else float(sum(v * w for v, w in zip(values, share, strict=True) if w))
-    )
+    if pick:
+        return float(pick(values))
+    return float(sum(v * w for v, w in zip(values, share, strict=True) if w))
 
 
 def joint_label(labels: Sequence[str], how: str) -> str:

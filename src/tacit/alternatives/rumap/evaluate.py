@@ -66,7 +66,11 @@ class Bench:
             warnings.simplefilter("always")
             try:
                 original, released = protect(candidate.plan, self.data, run)
-                check_earlier_claims(released)
+                # A claim of an earlier step may no longer hold, and such data could not be released; the last step
+                # has just checked its own.
+                for action in released.history[:-1]:
+                    for claim in action.claims:
+                        claim.require(released.claim_view(), where=action.kind)
                 found = [
                     tuple(self.gauge(g, i, original, released, run) for i, g in enumerate(gauges))
                     for gauges in (self.risk, self.utility)
@@ -91,16 +95,6 @@ class Bench:
             released, original=original, register=self.register, control=self.control, context=ctx
         )
         return float(found.value)
-
-
-def check_earlier_claims(released: Data) -> None:
-    """Refuse data on which a claim no longer holds that a step before the last one made.
-
-    They could not be released. The last step has just checked its own.
-    """
-    for action in released.history[:-1]:
-        for claim in action.claims:
-            claim.require(released.claim_view(), where=action.kind)
 
 
 # -- gauges ------------------------------------------------------------------------------------------
@@ -135,17 +129,14 @@ def lower_is_better(gauges: Sequence[Gauge], axis: str) -> bool:
 def label_of(g: Gauge) -> str:
     """Return a measure's name for an axis."""
     if isinstance(g, Measure):
-        given = {k: v for k, v in g.to_dict().items() if k != "kind" and fits(v)}
+        # What fits on an axis.
+        given = {k: v for k, v in g.to_dict().items()
+                 if k != "kind" and isinstance(v, str | int | float) and len(str(v)) <= 12}  # fmt: skip
         first, _, rest = g.kind.partition("_")
         name = f"{first}{'-' if len(first) == 1 else ' '}{rest.replace('_', ' ')}".strip()
         parts = ", ".join(setting(k, v) for k, v in given.items())
         return f"{name} ({parts})" if parts else name
     return str(getattr(g, "label", None) or getattr(g, "__name__", "function").replace("_", " "))
-
-
-def fits(value: Any) -> bool:
-    """Return True for a value that fits on an axis."""
-    return isinstance(value, str | int | float) and len(str(value)) <= 12
 
 
 # -- identity ------------------------------------------------------------------------------------------

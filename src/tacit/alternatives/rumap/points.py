@@ -115,15 +115,14 @@ def row_of(point: Point, status: str) -> dict[str, Any]:
 def table_of(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     """Return rows as an Arrow table with stable types."""
     names = list(rows[0]) if rows else ["method", "label", "risk", "utility", "status"]
-    texts = {"method", "label", "parameters", "status", "reason"}
+    types = {
+        **dict.fromkeys(
+            ["method", "label", "setting", "parameters", "status", "reason"], pa.string()
+        ),
+        **dict.fromkeys(["rank", "replicates", "records"], pa.int64()),
+    }
     return pa.table(
-        {
-            n: pa.array(
-                [r.get(n) for r in rows],
-                pa.string() if n in texts else pa.int64() if n == "replicates" else pa.float64(),
-            )
-            for n in names
-        }
+        {n: pa.array([r.get(n) for r in rows], types.get(n, pa.float64())) for n in names}
     )
 
 

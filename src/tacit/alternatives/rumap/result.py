@@ -229,7 +229,9 @@ class RUMapResult(Result):
         allowed = self._allowed(cap, floor, cautious=cautious)
         risk = np.where(allowed, self.risks, math.nan)
         utility = np.where(allowed, self._good(self.utilities), math.nan)
-        scaled = log_scale(risk) if self.log_risk else risk
+        scaled = risk
+        if self.log_risk:  # what has no logarithm is left out
+            scaled = np.log10(risk, out=np.full(len(risk), math.nan), where=risk > 0)
         found: int | None
         if weight is not None:
             found = fronts.find_weighted_optimum(scaled, utility, weight)
@@ -326,9 +328,7 @@ class RUMapResult(Result):
 
     def envelope(self, method: str) -> tuple[Point, ...]:
         """Return the frontier of one method's own points: its best settings over all its parameters."""
-        points = self.curve(method)
-        sub = replace(self, points=points)
-        return sub.frontier
+        return replace(self, points=self.curve(method)).frontier
 
     def curves(self) -> dict[str, tuple[Point, ...]]:
         """Return the points that each method's line runs through.
@@ -468,25 +468,19 @@ class RUMapResult(Result):
     def _numbers(self, chosen: Point | None) -> dict[str, Any]:
         """Return the few numbers of the summary."""
         missing = sum(not p.has_result for p in self.points)
+        floor = "least utility" if self.higher_utility_is_better else "largest distortion"
         return {
             "candidates": len(self.points),
             **({"without a result": missing} if missing else {}),
             "methods": len(self.methods),
             "on the frontier": ", ".join(p.name for p in self.frontier) or "none",
             **({} if self.max_risk is None else {"largest risk allowed": self.max_risk}),
-            **({} if self.min_utility is None else {self._floor_words(): self.min_utility}),
+            **({} if self.min_utility is None else {f"{floor} allowed": self.min_utility}),
             "chosen": chosen.name if chosen else "none",
             "its risk": chosen.risk if chosen else None,
             "its utility": chosen.utility if chosen else None,
             **({} if self.reference is None else {"utility unmasked": self.reference.utility}),
         }
-
-    def _floor_words(self) -> str:
-        return (
-            "least utility allowed"
-            if self.higher_utility_is_better
-            else "largest distortion allowed"
-        )
 
     def _explanation(self) -> str:
         better = "" if self.higher_utility_is_better else " (a distortion: less is better)"
@@ -544,11 +538,3 @@ def check_points(points: Sequence[Point]) -> None:
 def take_worst_end(value: float, interval: tuple[float, float] | None, pick: Any) -> float:
     """Return the unfavourable end of an interval; the value where there is none."""
     return float(pick(interval)) if interval else value
-
-
-def log_scale(risk: Floats) -> Floats:
-    """Return log10 of risk; what has no logarithm is left out."""
-    out = np.full(len(risk), math.nan)
-    positive = risk > 0
-    out[positive] = np.log10(risk[positive])
-    return out

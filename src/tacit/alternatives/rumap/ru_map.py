@@ -152,6 +152,14 @@ class RUMap:
         """Return the candidates, one by one."""
         return tuple(self.complete(c) for c in expand(self.candidates, before=self.before))
 
+    @functools.cached_property
+    def _everything(self) -> tuple[Candidate, ...]:
+        """Return the data with the common steps alone, which are the reference, and the candidates."""
+        return (
+            self.complete(Candidate("no masking", "", {}, Plan(tuple(self.before)))),
+            *self.expanded,
+        )
+
     def complete(self, candidate: Candidate) -> Candidate:
         """Return a candidate that knows how the template builds its table."""
         if self.template.table is None or candidate.plan.table is not None:
@@ -202,15 +210,10 @@ class RUMap:
         parts = (
             Phase("read", "Reading the data"),
             Phase("check", "Checking the candidates"),
-            Phase("map", "Measuring the candidates", 20, self._evaluations()),
+            Phase("map", "Measuring the candidates", 20, sum(map(self._runs, self._everything))),
         )
         job = Job(on_event, should_stop, parts)
         return job.watch(lambda: self._run(data, seed, Store(resume), job))
-
-    def _evaluations(self) -> int:
-        """Return how many evaluations the map takes, the reference included."""
-        every = [self.complete(reference_candidate(self.before)), *self.expanded]
-        return sum(self.replicates if self.is_random(c) else 1 for c in every)
 
     def _run(self, data: Data | None, seed: int | None, store: Store, job: Job) -> RUMapResult:
         job.begin("read")
@@ -225,22 +228,24 @@ class RUMap:
         register = kind.read_register(self.template, data) if register is None else register
         control = kind.read_control(self.template, data) if control is None else control
         bench = Bench(data, self.risks, self.utilities, register, control)
-        everything = [self.complete(reference_candidate(self.before)), *self.expanded]
         identity = data_identity(bench)
         jobs = [
             Evaluation(i, r, s, evaluation_key(identity, candidate, s))
-            for i, candidate in enumerate(everything)
-            for r in range(self.replicates if self.is_random(candidate) else 1)
+            for i, candidate in enumerate(self._everything)
+            for r in range(self._runs(candidate))
             for s in [self.seed_of(candidate, r, root)]
         ]
         work = job.begin("map")
-        done = run_jobs(bench, everything, jobs, store, workers=self.workers, work=work)
-        return self._result(everything, done, data)
+        done = run_jobs(bench, self._everything, jobs, store, workers=self.workers, work=work)
+        return self._result(done, data)
 
     def is_random(self, candidate: Candidate) -> bool:
         """Return True when repeating a candidate can give another number."""
         gauges = (*self.risks, *self.utilities)
         return candidate.random or any(getattr(g, "random", False) for g in gauges)
+
+    def _runs(self, candidate: Candidate) -> int:
+        return self.replicates if self.is_random(candidate) else 1
 
     def seed_of(self, candidate: Candidate, replicate: int, root: int) -> int:
         """Return the seed of one evaluation: a child of the map's seed."""
@@ -283,13 +288,9 @@ class RUMap:
 
     # -- from values to points ------------------------------------------------------------------
 
-    def _result(
-        self,
-        everything: Sequence[Candidate],
-        done: Mapping[Evaluation, Values],
-        data: Data,
-    ) -> RUMapResult:
+    def _result(self, done: Mapping[Evaluation, Values], data: Data) -> RUMapResult:
         """Put the map together."""
+        everything = self._everything
         runs: list[list[Values]] = [[] for _ in everything]
         for job in sorted(done, key=lambda j: (j.candidate, j.replicate)):
             runs[job.candidate].append(done[job])
@@ -367,11 +368,6 @@ class Maker:
     def release(self, plan: Plan, seed: int | None) -> Release:
         """Run the plan of a point with numbers of its own."""
         return plan.run(self.data, seed=seed)
-
-
-def reference_candidate(before: Sequence[Method]) -> Candidate:
-    """Return the data with the common steps alone."""
-    return Candidate("no masking", "", {}, Plan(tuple(before)))
 
 
 def axis_label(gauges: Sequence[Gauge], pooling: str) -> str:

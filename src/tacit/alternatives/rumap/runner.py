@@ -70,6 +70,10 @@ class Store:
         draft.replace(self.folder / f"{key}.json")
 
 
+#: Whether serial work should give way to several processes, after so many jobs and seconds.
+GiveWay = Callable[[int, float], bool]
+
+
 def run_jobs(
     bench: Bench,
     candidates: Sequence[Candidate],
@@ -99,16 +103,27 @@ def run_jobs(
         )
 
     should_stop = work.job.should_stop
+
+    def serial(jobs: Sequence[Evaluation], give_way: GiveWay) -> list[Evaluation]:
+        """Evaluate in this process; return what is left when others should take over."""
+        seconds = 0.0
+        for i, job in enumerate(jobs):
+            if give_way(i, seconds):
+                return list(jobs[i:])
+            stop_if(should_stop)
+            values = bench.evaluate(candidates[job.candidate], job.seed, should_stop)
+            seconds += values.seconds
+            finish(job, values)
+        return []
+
     try:
-        left = serial(
-            bench, candidates, todo, finish, should_stop, decide_when_to_fork(bench, workers, todo)
-        )
+        left = serial(todo, decide_when_to_fork(bench, workers, todo))
         if left:
             packed = pickle_for_workers(bench, candidates)
             if packed is not None:
                 n = workers or os.cpu_count() or 1
                 left = parallel(packed, left, finish, should_stop, min(n, len(left)))
-            serial(bench, candidates, left, finish, should_stop, lambda _done, _seconds: False)
+            serial(left, lambda _done, _seconds: False)
     except (Cancelled, KeyboardInterrupt) as error:
         kept_words = (
             f"{len(done)} of {len(jobs)} evaluations are kept, and the same call goes on from there"
@@ -121,37 +136,17 @@ def run_jobs(
     return done
 
 
-def decide_when_to_fork(
-    bench: Bench, workers: int | None, todo: Sequence[Evaluation]
-) -> Callable[[int, float], bool]:
-    """Return when serial work should give way to several processes: told (jobs done, seconds)."""
-    several = (workers or os.cpu_count() or 1) > 1 and engine_of(bench.data) in ("duckdb", "none")
+def decide_when_to_fork(bench: Bench, workers: int | None, todo: Sequence[Evaluation]) -> GiveWay:
+    """Return when serial work should give way to several processes."""
+    # What lives in memory has no engine.
+    engine = getattr(getattr(bench.data, "engine", None), "name", "none")
+    several = (workers or os.cpu_count() or 1) > 1 and engine in ("duckdb", "none")
     if not several or len(todo) < 2:
         return lambda _done, _seconds: False
     if workers is not None:
         return lambda _done, _seconds: True
     # The first few evaluations tell how long the rest would take.
     return lambda done, seconds: done >= 2 and seconds / done * (len(todo) - done) > WORTH_STARTING
-
-
-def serial(
-    bench: Bench,
-    candidates: Sequence[Candidate],
-    jobs: Sequence[Evaluation],
-    finish: Callable[[Evaluation, Values], None],
-    should_stop: Stop,
-    give_way: Callable[[int, float], bool],
-) -> list[Evaluation]:
-    """Evaluate in this process; return what is left when others should take over."""
-    seconds = 0.0
-    for i, job in enumerate(jobs):
-        if give_way(i, seconds):
-            return list(jobs[i:])
-        stop_if(should_stop)
-        values = bench.evaluate(candidates[job.candidate], job.seed, should_stop)
-        seconds += values.seconds
-        finish(job, values)
-    return []
 
 
 def stop_if(should_stop: Stop) -> None:
@@ -239,8 +234,3 @@ def evaluate_job(candidate: int, seed: int) -> Values:
     """Evaluate one job in a process of the pool."""
     bench: Bench = _worker["bench"]
     return bench.evaluate(_worker["candidates"][candidate], seed, _worker["stop"].is_set)
-
-
-def engine_of(data: Any) -> str:
-    """Return the engine on which data live; ``none`` for what lives in memory."""
-    return str(getattr(getattr(data, "engine", None), "name", "none"))

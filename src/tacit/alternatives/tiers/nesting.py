@@ -60,13 +60,11 @@ def treatment(original: Product, product: Product, column: str) -> str:
 
 def is_recoded(original: Product, before: Ints, product: Product, after: Ints, column: str) -> bool:
     """Return True when a column is a coarsening of the true one; numbers must also show the rule."""
-    numbers = (
-        numbers_of(original.values[column], before),
-        numbers_of(product.values[column], after),
-    )
-    if any(n is None for n in numbers):
+    old = numbers_of(original.values[column], before)
+    new = numbers_of(product.values[column], after)
+    if old is None or new is None:
         return is_function_of(before, after)
-    return is_computed_from(before, after, *numbers)
+    return is_computed_from(before, after, old, new)
 
 
 def same_values(
@@ -164,14 +162,9 @@ def explain_unrecovered(
     for c, level in levels.items():
         wanted = encode(data.generalise(c, level).column(c)).codes.astype(np.int64)
         if not is_function_of(product.codes[c][new], wanted[old]):
-            lost.append(c)
-    return (
-        [
-            f"{name} cannot give the table {table!r} again: {', '.join(map(repr, lost))} differs from what is published."
-        ]
-        if lost
-        else []
-    )
+            lost.append(repr(c))
+    why = f"{', '.join(lost)} differs from what is published"
+    return [f"{name} cannot give the table {table!r} again: {why}."] if lost else []
 
 
 # -- whether one column was computed from another, judged by the values alone ----------------------------

@@ -118,25 +118,20 @@ class Tiers:
             Phase("compare", "Checking that each product lies within the next"),
         )
         job = Job(on_event, should_stop, parts)
-        return job.watch(lambda: self._check(data, published, seed, job))
 
-    def _check(
-        self,
-        data: Microdata | Table,
-        published: Mapping[str, Published] | None,
-        seed: int | None,
-        job: Job,
-    ) -> TiersResult:
-        made = {
-            name: protect(data, product, own_seed(seed, product, name), job.begin("protect"))
-            for name, product in self.products.items()
-        }
-        job.begin("compare")
-        for released in made.values():
-            refuse_other_kind(data, released)
-        if isinstance(data, Table):
-            return self.check_tables(made, published)
-        return self.check_records(data, made, published or {})
+        def work() -> TiersResult:
+            made = {
+                name: protect(data, product, own_seed(seed, product, name), job.begin("protect"))
+                for name, product in self.products.items()
+            }
+            job.begin("compare")
+            for released in made.values():
+                refuse_other_kind(data, released)
+            if isinstance(data, Table):
+                return self.check_tables(made, published)
+            return self.check_records(data, made, published or {})
+
+        return job.watch(work)
 
     def check_tables(
         self, made: Mapping[str, Table], published: Mapping[str, Published] | None

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.plot.chart import Chart
 from tacit.plot.maps.ru_scales import (
     HEIGHT,
     WIDTH,
-    Place,
     ShownMap,
     by_method,
     is_drawable,
@@ -28,8 +27,11 @@ from tacit.plot.maps.ru_words import (
     label_layers,
     missing_words,
 )
-from tacit.plot.parts import heading, layer, short_number
+from tacit.plot.parts import layer, sheet, short_number
 from tacit.plot.theme import INK, INK_SOFT, WARNING, WARNING_GROUND
+
+if TYPE_CHECKING:
+    from tacit.plot.maps.ru_scales import Place
 
 FLOOR_GROUND = "#f1f3f5"
 FRONTIER_COLOUR = "#b9c2cb"
@@ -69,49 +71,29 @@ def ru_chart(
 ) -> Chart:
     """Return the map of Duncan, Keller-McNulty and Stokes: utility to the right, risk upwards.
 
-    Parameters
-    ----------
-    points
-        The candidates. One without a place (NaN, an infinite risk, or 0 on a logarithmic axis) is not
-        drawn, and the subtitle says so.
-    risk_label, utility_label
-        Titles of the axes.
-    cap, floor
-        Largest risk and least utility allowed; what lies beyond is shaded.
-    frontier
-        The points that no other beats.
-    reference
-        The data without masking: a diamond, and a dotted line at their utility.
-    chosen
-        The point to ring.
-    curves
-        The points that each method's line runs through; by default all of its points in their order.
-    log_risk
-        Draw risk on a logarithmic axis.
-    higher_utility_is_better
-        False for a distortion; its axis then runs backwards, so that better is always to the right.
-    title, subtitle
-        Heading.
-    interactive
-        Let the reader zoom, pan and point at a curve (for pages; a picture looks the same).
-    size
-        Width and height of the plot area, in pixels; words are placed for it.
+    A point without a place (NaN, an infinite risk, or 0 on a logarithmic axis) is not drawn, and the subtitle says so.
+    What lies beyond ``cap`` (the largest risk allowed) and ``floor`` (the least utility) is shaded. The ``reference``, the
+    data without masking, is a diamond with a dotted line at their utility; the ``chosen`` point gets a ring. ``curves``
+    are the points that each method's line runs through, by default all of its points in their order. The axis of a
+    distortion runs backwards, so that better is always to the right. ``interactive`` lets the reader zoom, pan and point
+    at a curve (for pages; a picture looks the same); ``size`` is that of the plot area in pixels, and words are placed
+    for it.
     """
-    drawn = [p for p in points if is_drawable(p, log_risk=log_risk)]
+
+    def drawable(some: Iterable[Place]) -> list[Place]:
+        return [p for p in some if is_drawable(p, log_risk=log_risk)]
+
+    drawn, edge = drawable(points), drawable(frontier or ())
     width, height = size or (WIDTH, HEIGHT)
-    scales = replace(
-        scales_of(drawn, reference, cap, floor, log_risk, higher_utility_is_better),
-        width=width,
-        height=height,
-    )
-    styles = styles_of(points)
-    lines = {
-        m: [p for p in through if is_drawable(p, log_risk=log_risk)]
-        for m, through in (by_method(points) if curves is None else curves).items()
-    }
-    edge = [p for p in frontier or () if is_drawable(p, log_risk=log_risk)]
-    shown = ShownMap(drawn, lines, edge, reference, chosen, cap, floor, scales, styles)
+    scales = scales_of(drawn, reference, cap, floor, log_risk, higher_utility_is_better)
+    scales = replace(scales, width=width, height=height)
+    through = by_method(points) if curves is None else curves
+    lines = {m: drawable(some) for m, some in through.items()}
+    shown = ShownMap(drawn, lines, edge, reference, chosen, cap, floor, scales, styles_of(points))
     labels = label_layers(shown)
+    ring: list[dict[str, Any]] = []
+    if chosen is not None and is_drawable(chosen, log_risk=log_risk):
+        ring = [{"data": {"values": [row(chosen)]}, "mark": RING}]
     layers = [
         *zones(shown),
         *frontier_layer(shown),
@@ -120,21 +102,13 @@ def ru_chart(
         *marker_layers(shown, risk_label, utility_label, interactive=interactive),
         *limit_layers(shown),
         *reference_layers(shown),
-        *chosen_layer(shown),
+        *ring,
         *labels,
     ]
-    spec: dict[str, Any] = {
-        "title": heading(title, missing_words(points, drawn, log_risk=log_risk) or subtitle),
-        "width": scales.width,
-        "height": scales.height,
-        "encoding": scales.encoding(
-            risk_label,
-            utility_label
-            if higher_utility_is_better
-            else f"{utility_label} (axis reversed: less is better)",
-        ),
-        "layer": layers,
-    }
+    less = "" if higher_utility_is_better else " (axis reversed: less is better)"
+    axes = scales.encoding(risk_label, f"{utility_label}{less}")
+    below = missing_words(points, drawn, log_risk=log_risk) or subtitle
+    spec = sheet(title, below, None, layers, (width, height), **axes)
     return Chart(spec, alt_text(shown, title, risk_label, utility_label))
 
 
@@ -328,10 +302,3 @@ def reference_layers(shown: ShownMap) -> list[dict[str, Any]]:
         tips = [{"field": "method", "title": "reference"}, {"field": "risk"}, {"field": "utility"}]
         layers.append(layer(DIAMOND, [row(ref)], tooltip=tips))
     return layers
-
-
-def chosen_layer(shown: ShownMap) -> list[dict[str, Any]]:
-    """Return a ring round the chosen point."""
-    if shown.chosen is None or not is_drawable(shown.chosen, log_risk=shown.scales.log_risk):
-        return []
-    return [{"data": {"values": [row(shown.chosen)]}, "mark": RING}]

@@ -6,10 +6,19 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from tacit.plot.parts import quantity
 from tacit.plot.place import Spot
 from tacit.plot.theme import PALETTE
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from tacit.alternatives.comparison.result import Candidate
+    from tacit.alternatives.rumap.points import Point
+
+    Place: TypeAlias = Point | Candidate
 
 WIDTH, HEIGHT = 600, 400
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
@@ -17,34 +26,6 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 DENSE = 25
 #: Settings named along a dense curve.
 NAMED = 6
-
-
-class Place(Protocol):
-    """What the chart reads of a point; :class:`tacit.alternatives.rumap.Point` has it."""
-
-    @property
-    def method(self) -> str:
-        """The curve."""
-
-    @property
-    def label(self) -> str:
-        """The setting."""
-
-    @property
-    def risk(self) -> float:
-        """The risk."""
-
-    @property
-    def utility(self) -> float:
-        """The utility."""
-
-    @property
-    def risk_interval(self) -> tuple[float, float] | None:
-        """Confidence limits of the risk."""
-
-    @property
-    def utility_interval(self) -> tuple[float, float] | None:
-        """Confidence limits of the utility."""
 
 
 @dataclass(frozen=True)
@@ -88,29 +69,22 @@ class Scales:
 
     def encoding(self, risk_label: str, utility_label: str) -> dict[str, Any]:
         """Return the two axes."""
+        shown = {"domain": True, "ticks": True, "format": ",~r"}
         kind = {"type": "log"} if self.log_risk else {}
         ticks = {"values": log_ticks(*self.risk)} if self.log_risk else {"tickCount": 6}
         return {
-            "x": {
-                "field": "utility",
-                "type": "quantitative",
-                "title": utility_label,
-                "scale": {"domain": list(self.utility), "nice": False, "reverse": self.reverse},
-                "axis": {"tickCount": 6, "domain": True, "ticks": True, "format": ",~r"},
-            },
-            "y": {
-                "field": "risk",
-                "type": "quantitative",
-                "title": risk_label,
-                "scale": {"domain": list(self.risk), "nice": False, **kind},
-                "axis": {
-                    **ticks,
-                    "domain": True,
-                    "ticks": True,
-                    "format": ",~r",
-                    "labelOverlap": not self.log_risk,
-                },
-            },
+            "x": quantity(
+                "utility",
+                utility_label,
+                scale={"domain": list(self.utility), "nice": False, "reverse": self.reverse},
+                axis={"tickCount": 6, **shown},
+            ),
+            "y": quantity(
+                "risk",
+                risk_label,
+                scale={"domain": list(self.risk), "nice": False, **kind},
+                axis={**ticks, **shown, "labelOverlap": not self.log_risk},
+            ),
         }
 
 
@@ -215,10 +189,8 @@ def pad_range(low: float, high: float, room: float) -> tuple[float, float]:
 def space_along_curve(line: Sequence[Place], scales: Scales) -> list[Place]:
     """Return a few points of a dense curve at equal distances along it."""
     spots = [scales.at(p) for p in line]
-    steps = [math.dist(a, b) for a, b in itertools.pairwise(spots)]
-    along = [0.0]
-    for step in steps:
-        along.append(along[-1] + step)
+    steps = itertools.starmap(math.dist, itertools.pairwise(spots))
+    along = list(itertools.accumulate(steps, initial=0.0))
     wanted = [along[-1] * i / (NAMED - 1) for i in range(NAMED)]
     return [line[min(range(len(line)), key=lambda i, w=w: abs(along[i] - w))] for w in wanted]  # type: ignore[misc]
 

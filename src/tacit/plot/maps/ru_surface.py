@@ -4,42 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tacit.plot.chart import Chart
 from tacit.plot.parts import SPOKEN, category, heading, layer, short_number
 from tacit.plot.theme import INK
 
+if TYPE_CHECKING:
+    from tacit.alternatives.rumap.surface import Surface
+
 #: The mark of a cell over the cap.
 CROSS = {"type": "text", "text": "×", "dx": 22, "dy": -9, "fontSize": 13, "fontWeight": "bold"}
 
 
-class Grid(Protocol):
-    """What the heat maps read; :class:`tacit.alternatives.rumap.Surface` has it."""
-
-    @property
-    def method(self) -> str: ...  # noqa: D102
-    @property
-    def x(self) -> str: ...  # noqa: D102
-    @property
-    def y(self) -> str: ...  # noqa: D102
-    @property
-    def x_values(self) -> tuple[Any, ...]: ...  # noqa: D102
-    @property
-    def y_values(self) -> tuple[Any, ...]: ...  # noqa: D102
-    @property
-    def risk(self) -> Any: ...  # noqa: D102
-    @property
-    def utility(self) -> Any: ...  # noqa: D102
-    @property
-    def max_risk(self) -> float | None: ...  # noqa: D102
-    @property
-    def risk_label(self) -> str: ...  # noqa: D102
-    @property
-    def utility_label(self) -> str: ...  # noqa: D102
-
-
-def surface_chart(grid: Grid) -> Chart:
+def surface_chart(grid: Surface) -> Chart:
     """Return risk and utility over two parameters as heat maps; cells over the cap are crossed."""
     rows: list[dict[str, Any]] = [
         {
@@ -73,7 +51,7 @@ def surface_chart(grid: Grid) -> Chart:
 
 
 def draw_heat_map(
-    rows: Sequence[Mapping[str, Any]], grid: Grid, name: str, label: str, scheme: str
+    rows: Sequence[Mapping[str, Any]], grid: Surface, name: str, label: str, scheme: str
 ) -> dict[str, Any]:
     """Return one heat map with its numbers."""
     known = [r[name] for r in rows if r[name] is not None]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tacit.plot.maps.ru_scales import (
-    Place,
     Scales,
     ShownMap,
     by_method,
@@ -20,29 +19,33 @@ from tacit.plot.parts import SPOKEN, layer, short_number
 from tacit.plot.place import Canvas, Placed, Spot, text_width
 from tacit.plot.theme import INK, INK_SOFT
 
+if TYPE_CHECKING:
+    from tacit.plot.maps.ru_scales import Place
+
 FRONTIER_INK = "#7b8793"
 
 
 def label_layers(shown: ShownMap) -> list[dict[str, Any]]:
     """Return the names of curves and settings, none on top of another."""
     canvas = mark_occupied_area(shown)
-    rows: list[dict[str, Any]] = []
-    special = special_labels(shown, canvas)
+    s = shown.scales
+    layers = special_labels(shown, canvas)
     for method, points in by_method(shown.points).items():
-        spots = name_spots(shown.lines.get(method) or points, shown.scales)
+        spots = name_spots(shown.lines.get(method) or points, s)
         found = canvas.place(method, spots, size=14.5, gaps=(10, 16, 24, 34, 46))
         if found is None:
             shown.unnamed.append(method)
         else:
-            rows.append(text_row(method, spots[found[0]], found[1], "name"))
+            style = {"fontWeight": "bold", "fontSize": 12.5}
+            colour = shown.styles[method][0]
+            layers += draw_single_label(s, spots[found[0]], found[1], colour, **style)
     first = {(p.method, p.label) for p in shown.frontier}
     for p in sorted(shown.marked, key=lambda p: (p.method, p.label) not in first):
         if p.label and not is_chosen(shown, p):
-            at = shown.scales.at(p)
-            found = canvas.place(p.label, [at], clutter=5)
+            found = canvas.place(p.label, [s.at(p)], clutter=5)
             if found:
-                rows.append(text_row(p.method, at, found[1], "setting"))
-    return [*special, *text_layers(rows, shown)]
+                layers += draw_single_label(s, s.at(p), found[1], INK_SOFT, fontSize=10)
+    return layers
 
 
 def mark_occupied_area(shown: ShownMap) -> Canvas:
@@ -63,11 +66,11 @@ def mark_occupied_area(shown: ShownMap) -> Canvas:
     if shown.cap is not None and s.risk[0] <= shown.cap <= s.risk[1]:
         y, width = s.y(shown.cap), text_width(cap_words(shown.cap), 11)
         end = cap_spot(shown)[0]
-        canvas.reserve((end - width - 4, y - 15, end + 4, y))
+        canvas.hard.append((end - width - 4, y - 15, end + 4, y))
         canvas.line([(0, y), (s.width, y)], hard=True)
     if shown.floor is not None:
         x, width = s.x(shown.floor), text_width(floor_words(shown), 11)
-        canvas.reserve((x, 2, x + 10 + width, 18))
+        canvas.hard.append((x, 2, x + 10 + width, 18))
         canvas.line([(x, 0), (x, s.height)], hard=True)
     if shown.reference is not None and math.isfinite(shown.reference.utility):
         x = s.x(shown.reference.utility)
@@ -88,23 +91,21 @@ def special_labels(shown: ShownMap, canvas: Canvas) -> list[dict[str, Any]]:
         text = "no masking" if inside or not math.isinf(ref.risk) else "no masking (risk infinite)"
         found = canvas.place(text, [at], size=11, gaps=(9, 14, 20, 27), own=0)
         if found:
-            layers += draw_single_label(s, text, at, found[1], INK, fontStyle="italic", fontSize=11)
+            layers += draw_single_label(s, at, found[1], INK, fontStyle="italic", fontSize=11)
     if shown.chosen is not None and is_drawable(shown.chosen, log_risk=s.log_risk):
         at = s.at(shown.chosen)
         canvas.mark(at, 9)
         text = f"chosen: {shown.chosen.label}" if shown.chosen.label else "chosen"
         found = canvas.place(text, [at], size=11.5, gaps=(12, 18, 26), own=9)
         if found:
-            layers += draw_single_label(s, text, at, found[1], INK, fontWeight="bold", fontSize=11)
+            layers += draw_single_label(s, at, found[1], INK, fontWeight="bold", fontSize=11)
     if len(shown.frontier) > 1:
         corners = [(s.x(u), s.y(r)) for u, r in trace_frontier_corners(shown.frontier)]
         spots = [((a + c) / 2, (b + d) / 2) for (a, b), (c, d) in itertools.pairwise(corners)]
         spots.sort(key=lambda at: abs(at[0] - s.width / 2))
         found = canvas.place("frontier", spots, size=10.5, gaps=(10, 15), own=4)
         if found:
-            layers += draw_single_label(
-                s, "frontier", spots[found[0]], found[1], FRONTIER_INK, fontSize=10.5
-            )
+            layers += draw_single_label(s, spots[found[0]], found[1], FRONTIER_INK, fontSize=10.5)
     return layers
 
 
@@ -117,36 +118,16 @@ def name_spots(line: Sequence[Place], scales: Scales) -> list[Spot]:
     return [*ends, *spots[1:-1]]
 
 
-def text_row(method: str, at: Spot, placed: Placed, role: str) -> dict[str, Any]:
-    """Return a label as a row."""
-    return {"method": method, "role": role, "at": at, "placed": placed}
-
-
 def draw_single_label(
-    scales: Scales, text: str, at: Spot, placed: Placed, colour: str, **mark: Any
+    scales: Scales, at: Spot, placed: Placed, colour: str, **mark: Any
 ) -> list[dict[str, Any]]:
     """Return one label as layers: a white halo, which keeps it legible on lines, and the text."""
     place = {"dx": placed.dx, "dy": placed.dy, "align": placed.align, "baseline": "middle", **mark}
     halo = {"stroke": "white", "strokeWidth": 3, "strokeOpacity": 0.85, "strokeJoin": "round"}
     return [
-        draw_text(scales, at, text, "white", **place, **halo),
-        draw_text(scales, at, text, colour, **place),
+        draw_text(scales, at, placed.text, "white", **place, **halo),
+        draw_text(scales, at, placed.text, colour, **place),
     ]
-
-
-def text_layers(rows: Sequence[Mapping[str, Any]], shown: ShownMap) -> list[dict[str, Any]]:
-    """Return the labels as layers; the name of a curve has its colour."""
-    layers: list[dict[str, Any]] = []
-    for r in rows:
-        if r["role"] == "name":
-            style: dict[str, Any] = {"fontWeight": "bold", "fontSize": 12.5}
-            colour = shown.styles[r["method"]][0]
-        else:
-            style, colour = {"fontSize": 10}, INK_SOFT
-        layers += draw_single_label(
-            shown.scales, r["placed"].text, r["at"], r["placed"], colour, **style
-        )
-    return layers
 
 
 def draw_text(scales: Scales, at: Spot, text: str, colour: str, **mark: Any) -> dict[str, Any]:
