@@ -9,7 +9,6 @@ Bounds are not used here: a cell squeezed between its bounds is found by the lin
 from __future__ import annotations
 
 import heapq
-from fractions import Fraction
 
 import numpy as np
 from scipy import sparse
@@ -18,11 +17,10 @@ from tacit.arrays import Flags, Ints
 from tacit.data.cells.relations import components
 from tacit.data.table import Table
 from tacit.tables.attack.systems import drop_repeated_relations, shrink
+from tacit.tables.suppress.propose_gauss import residues
 
 #: A Mersenne prime.
 PRIME = 2**61 - 1
-#: Coefficients are taken as fractions with denominators up to this.
-LARGEST = 10**6
 Row = dict[int, int]
 
 
@@ -105,11 +103,7 @@ def kernel_vectors(m: sparse.csr_array, n: int) -> tuple[list[int], list[int]]:
 
 def modular_rows(m: sparse.csr_array) -> list[Row]:
     """Return the rows of a matrix over the prime field."""
-    values: dict[float, int] = {}
-    for a in np.unique(m.data).tolist():
-        f = Fraction(a).limit_denominator(LARGEST)
-        values[a] = f.numerator * pow(f.denominator, -1, PRIME) % PRIME
-    data = [values[a] for a in m.data.tolist()]
+    data = residues(m.data, PRIME).tolist()
     columns, ends = m.indices.tolist(), m.indptr.tolist()
     rows = []
     for i in range(m.shape[0]):

@@ -17,6 +17,7 @@ from tacit.errors import InputError, SdcError
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
+from tacit.tables.rules.nesting import DisclosingDimensions
 
 
 @register
@@ -43,9 +44,7 @@ class GroupDisclosure(Measure[Table]):
     categories: Annotated[int, Field(ge=1)] = Field(
         default=1, description="number of categories in which they may fall together"
     )
-    dimensions: tuple[str, ...] = Field(
-        default=(), description="the dimensions whose categories disclose something; by default all"
-    )
+    dimensions: DisclosingDimensions = ()
     least: Annotated[int, Field(ge=1)] = Field(
         default=1, description="margins with fewer units than this are left to other rules"
     )

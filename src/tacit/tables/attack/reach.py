@@ -45,6 +45,10 @@ FAR = 1e6
 PIECE, WORTH_STARTING = 64, 12.0
 
 
+def ignore_share(_share: float | None) -> None:
+    """Ignore progress."""
+
+
 class Solver:
     """The program of one block, changed and solved again.
 
@@ -67,7 +71,6 @@ class Solver:
             options={"simplex_strategy": PRIMAL, "primal_feasibility_tolerance": TOLERANCE},
         )
         self.spent = 0.0
-        self.solved = 0
         self.warm = False
 
     def extreme(self, j: int, *, up: bool, known: Sequence[int] = ()) -> float:
@@ -76,10 +79,7 @@ class Solver:
         fixed = np.asarray(known, dtype=np.int64)
         if len(fixed):
             lp.set_bounds(fixed, 0.0, 0.0)
-        lp.set_sense(maximise=up)
-        lp.set_costs([j], 1.0)
-        state, x = self.solve()
-        lp.set_costs([j], 0.0)
+        state, x = self.push(j, up)
         if len(fixed):
             lp.set_bounds(fixed, self.low[fixed], self.high[fixed])
         if x is not None:
@@ -99,11 +99,16 @@ class Solver:
 
     def extreme_alone(self, j: int, *, up: bool) -> float:
         """Return the furthest value of one unknown, and note nothing."""
+        _, x = self.push(j, up)
+        return (np.inf if up else -np.inf) if x is None else float(x[j])
+
+    def push(self, j: int, up: bool) -> tuple[str, Floats | None]:
+        """Move one unknown as far as possible."""
         self.lp.set_sense(maximise=up)
         self.lp.set_costs([j], 1.0)
-        _, x = self.solve()
+        found = self.solve()
         self.lp.set_costs([j], 0.0)
-        return (np.inf if up else -np.inf) if x is None else float(x[j])
+        return found
 
     def together(self, direction: Floats, cap_low: Floats, cap_high: Floats) -> Floats | None:
         """Move many unknowns at once, each no further than its cap."""
@@ -140,7 +145,6 @@ class Solver:
             self.lp.option("simplex_strategy", PRIMAL)
             self.lp.option("primal_feasibility_tolerance", TOLERANCE)
         self.spent += time.perf_counter() - begun
-        self.solved += 1
         self.warm = found is not None and found.state == "optimal"
         if found is None:
             raise SolverError(
@@ -190,20 +194,14 @@ class Wants:
         """Return wants of nothing."""
         return cls(np.zeros(n), np.zeros(n), np.zeros(n))
 
-    @classmethod
-    def everything(cls, block: Block) -> Wants:
-        """Return the wish to know every unknown's whole interval."""
-        return cls(-block.outer_low, block.outer_high.copy(), np.zeros(block.n))
 
-
-def find_still_open(block: Block, wants: Wants) -> tuple[Flags, Flags]:
-    """Return which unknowns must still be moved down, and up: not shown and not ruled out."""
-    loose = 1 + EQUAL
-    can_low = -block.outer_low > -block.inner_low * loose
-    can_high = block.outer_high > block.inner_high * loose
-    narrow = block.inner_high - block.inner_low < wants.width * (1 - EQUAL)
-    down = can_low & ((-block.inner_low < wants.low * (1 - EQUAL)) | narrow)
-    up = can_high & ((block.inner_high < wants.high * (1 - EQUAL)) | narrow)
+def find_still_open(block: Block, wants: Wants, at: Any = slice(None)) -> tuple[Flags, Flags]:
+    """Return which unknowns (or whether one) must still be moved down, and up: not shown and not ruled out."""
+    loose, close = 1 + EQUAL, 1 - EQUAL
+    low, high = -block.inner_low[at], block.inner_high[at]
+    narrow = low + high < wants.width[at] * close
+    down = (-block.outer_low[at] > low * loose) & ((low < wants.low[at] * close) | narrow)
+    up = (block.outer_high[at] > high * loose) & ((high < wants.high[at] * close) | narrow)
     return down, up
 
 
@@ -254,7 +252,7 @@ def solve_open_unknowns(
     """Solve for each unknown that is still open; stop after ``budget`` seconds of solving."""
     for j in range(block.n) if only is None else only.tolist():
         for up in (True, False):
-            down_open, up_open = open_at(block, wants, j)
+            down_open, up_open = find_still_open(block, wants, j)
             if not (up_open if up else down_open):
                 continue
             solver = solver or Solver(block)
@@ -263,16 +261,6 @@ def solve_open_unknowns(
             tick(None)
             solver.extreme(j, up=up)
     return solver
-
-
-def open_at(block: Block, wants: Wants, j: int) -> tuple[bool, bool]:
-    """Return whether one unknown must still be moved down, and up."""
-    low, high = -block.inner_low[j], block.inner_high[j]
-    narrow = low + high < wants.width[j] * (1 - EQUAL)
-    loose = 1 + EQUAL
-    down = -block.outer_low[j] > low * loose and (low < wants.low[j] * (1 - EQUAL) or narrow)
-    up = block.outer_high[j] > high * loose and (high < wants.high[j] * (1 - EQUAL) or narrow)
-    return bool(down), bool(up)
 
 
 # -- all blocks ----------------------------------------------------------------------------------------
@@ -286,23 +274,11 @@ def answer_wants(
     workers: int | None = 1,
     until: float = np.inf,
 ) -> list[Solver | None]:
-    """Meet the wants of all blocks as far as they can be met.
+    """Meet the wants of all blocks (None: nothing) as far as they can be met; return the programs that were made.
 
-    The movements shown afterwards meet each want, or are the furthest possible; which of several
-    processes did the work makes no difference.
-
-    Parameters
-    ----------
-    system
-        The blocks.
-    wants
-        What is asked of each; None: nothing.
-    tick
-        Called now and then with the share done.
-    workers
-        Processes at most; None for as many as there are processors.
-    until
-        Moment (``time.monotonic``) at which to stop; bounds are then inner and outer only.
+    The movements shown afterwards meet each want, or are the furthest possible; which of several processes (None: as many
+    as there are processors) did the work makes no difference. At the moment ``until`` (``time.monotonic``) the search stops;
+    bounds are then inner and outer only.
     """
     solvers: list[Solver | None] = [None] * len(system.blocks)
     several = (workers or os.cpu_count() or 1) > 1 and not multiprocessing.current_process().daemon
@@ -329,7 +305,7 @@ def answer_wants(
         done += sizes[i]
     if left and time.monotonic() < until:
         if several:
-            left = in_processes(system, wants, left, tick, workers, until)
+            in_processes(system, wants, left, tick, workers, until)
         for i in left:
             w = wants[i]
             assert w is not None
@@ -349,8 +325,8 @@ def in_processes(
     tick: Tick,
     workers: int | None,
     until: float,
-) -> list[int]:
-    """Share the open unknowns of large blocks among processes; return the blocks not finished."""
+) -> None:
+    """Share the open unknowns of large blocks among processes, as far as they can be started."""
     from concurrent.futures.process import BrokenProcessPool
 
     from tacit.solve.processes import POLL, bare_main
@@ -358,7 +334,7 @@ def in_processes(
     jobs = list(pieces(system, wants, blocks))
     count = min(workers or os.cpu_count() or 1, len(jobs))
     if count < 2:
-        return list(blocks)
+        return
     pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
     try:
         with bare_main():
@@ -379,10 +355,9 @@ def in_processes(
                 merge(system.blocks[running.pop(future)], *future.result())
             tick(1 - len(running) / n)
     except BrokenProcessPool:
-        return list(blocks)
+        return
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-    return list(blocks)
 
 
 def pieces(
@@ -412,7 +387,7 @@ def piece_of_work(
     """Settle some unknowns of a block in a process of the pool; return its bounds."""
     assert wants is not None
     solve_open_unknowns(
-        block, wants, None, lambda _share: None, only=only, until=time.monotonic() + seconds
+        block, wants, None, ignore_share, only=only, until=time.monotonic() + seconds
     )
     return block.inner_low, block.inner_high, block.outer_low, block.outer_high
 

@@ -25,31 +25,18 @@ PASSES = 12
 
 @dataclass(eq=False)
 class Block:
-    """One connected part: unknowns x with matrix x = 0 and lower <= x <= upper, 0 among them.
+    """One connected part: unknowns x with matrix x = 0 and lower <= x <= upper, 0 among them."""
 
-    Attributes
-    ----------
-    matrix
-        Relations between the unknowns; no rows when the block is one free unknown.
-    lower, upper
-        What outsiders know of them.
-    inner_low, inner_high
-        Values that some possible x takes: found so far.
-    outer_low, outer_high
-        Values beyond which no possible x goes: proven so far.
-    points, kept
-        Some possible x, newest last, and how many are kept.
-    """
-
+    #: Relations between the unknowns; no rows when the block is one free unknown.
     matrix: sparse.csr_array
-    lower: Floats
+    lower: Floats  # what outsiders know of them
     upper: Floats
-    outer_low: Floats
+    outer_low: Floats  # values beyond which no possible x goes: proven so far
     outer_high: Floats
-    inner_low: Floats = field(init=False)
+    inner_low: Floats = field(init=False)  # values that some possible x takes: found so far
     inner_high: Floats = field(init=False)
-    points: list[Floats] = field(default_factory=list)
-    kept: int = 0
+    points: list[Floats] = field(default_factory=list)  # some possible x, newest last
+    kept: int = 0  # how many of them are kept
 
     def __post_init__(self) -> None:
         if self.matrix.shape[0]:
@@ -65,24 +52,12 @@ class Block:
 
 @dataclass(eq=False)
 class System:
-    """Hidden cells and the unknowns behind them: d_cell = ratio * x[block][place].
+    """Hidden cells and the unknowns behind them: d_cell = ratio * x[block][place]."""
 
-    Attributes
-    ----------
-    cells
-        The hidden cells.
-    block, place
-        Where the unknown of each stands; block -1 when the cell cannot move at all.
-    ratio
-        Its factor.
-    blocks
-        The parts.
-    """
-
-    cells: Ints
-    block: Ints
+    cells: Ints  # the hidden cells
+    block: Ints  # where the unknown of each stands; -1 when the cell cannot move at all
     place: Ints
-    ratio: Floats
+    ratio: Floats  # its factor
     blocks: list[Block]
 
     def find(self, cells: npt.ArrayLike) -> Ints:
@@ -93,38 +68,38 @@ class System:
         at = np.searchsorted(self.cells, wanted).clip(max=len(self.cells) - 1)
         return np.where(self.cells[at] == wanted, at, -1)
 
-    def members(self) -> list[Ints]:
-        """Return the hidden cells (as positions among them) of each block."""
-        order = np.argsort(self.block, kind="stable")
-        ends = np.searchsorted(self.block[order], np.arange(len(self.blocks) + 1))
-        return [order[ends[i] : ends[i + 1]] for i in range(len(self.blocks))]
+    def by_block(self, at: Ints) -> list[tuple[int, Ints]]:
+        """Return some hidden cells that can move (as positions among them) by block."""
+        moving = at[self.block[at] >= 0]
+        moving = moving[np.argsort(self.block[moving], kind="stable")]
+        ids, starts = np.unique(self.block[moving], return_index=True)
+        return list(zip(ids.tolist(), np.split(moving, starts[1:]), strict=False))
 
     def interval(self, *, inner: bool = True) -> tuple[Floats, Floats]:
         """Return each hidden cell's deviation, least and largest, as found (or as proven) so far."""
         low, high = np.zeros(len(self.cells)), np.zeros(len(self.cells))
-        for b, own in zip(self.blocks, self.members(), strict=True):
+        for i, own in self.by_block(np.arange(len(self.cells))):
+            b = self.blocks[i]
             lows, highs = (b.inner_low, b.inner_high) if inner else (b.outer_low, b.outer_high)
-            r, at = self.ratio[own], self.place[own]
-            low[own] = np.where(r > 0, r * lows[at], r * highs[at])
-            high[own] = np.where(r > 0, r * highs[at], r * lows[at])
+            at = self.place[own]
+            low[own], high[own] = move_cells(self.ratio[own], lows[at], highs[at])
         return low, high
+
+
+def move_cells(ratio: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Return how far cells move, least and most, when the unknowns behind them do so."""
+    return (
+        np.where(ratio > 0, ratio * low, ratio * high),
+        np.where(ratio > 0, ratio * high, ratio * low),
+    )
 
 
 def system_of(
     by_cell: sparse.csc_array, hidden: Flags, down: Floats, up: Floats, *, reduced: bool = True
 ) -> System:
-    """Return the attacker's system of the hidden cells.
+    """Return the attacker's system of the hidden cells, from all relations by column and each cell's room.
 
-    Parameters
-    ----------
-    by_cell
-        All relations, by column.
-    hidden
-        Which cells are not published.
-    down, up
-        How far each cell can lie below and above its value.
-    reduced
-        Drop and join unknowns; otherwise only split into blocks.
+    When ``reduced``, unknowns are dropped and joined; otherwise they are only split into blocks.
     """
     cells = np.flatnonzero(hidden)
     m = sparse.csr_array(by_cell[:, cells])
@@ -317,25 +292,42 @@ def propagate_bounds(
     m: sparse.csr_array, lower: Floats, upper: Floats, passes: int = PASSES
 ) -> tuple[Floats, Floats]:
     """Return bounds that follow from single relations, repeatedly applied; 0 stays inside."""
+    low, high = lower, upper
+    for _ in range(passes):
+        before = low, high
+        low, high = tighten_bounds(m, np.zeros(m.shape[0]), low, high, 1)
+        low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
+        if np.array_equal(low, before[0]) and np.array_equal(high, before[1]):
+            break
+    return low, high
+
+
+def tighten_bounds(
+    m: sparse.csr_array,
+    right: Floats,
+    lower: Floats,
+    upper: Floats,
+    passes: int,
+    slack: float = np.inf,
+) -> tuple[Floats, Floats]:
+    """Return bounds of x that follow from single rows of m x = right, repeatedly applied.
+
+    It ends when nothing moves, or some lower bound is above an upper one by more than the slack.
+    """
     low, high = lower.copy(), upper.copy()
-    if not m.nnz:
-        return low, high
     rows = np.repeat(np.arange(m.shape[0]), np.diff(m.indptr))
     columns, a = m.indices, m.data
     for _ in range(passes):
         least = np.where(a > 0, a * low[columns], a * high[columns])
         most = np.where(a > 0, a * high[columns], a * low[columns])
-        rest_least = sum_other_entries(least, rows, m.shape[0])
-        rest_most = sum_other_entries(most, rows, m.shape[0])
-        x_low = np.where(a > 0, -rest_most / a, -rest_least / a)
-        x_high = np.where(a > 0, -rest_least / a, -rest_most / a)
+        at_most = right[rows] - sum_other_entries(least, rows, m.shape[0])
+        at_least = right[rows] - sum_other_entries(most, rows, m.shape[0])
         new_low, new_high = low.copy(), high.copy()
-        np.maximum.at(new_low, columns, x_low)
-        np.minimum.at(new_high, columns, x_high)
-        new_low, new_high = np.minimum(new_low, 0.0), np.maximum(new_high, 0.0)
+        np.maximum.at(new_low, columns, np.where(a > 0, at_least, at_most) / a)
+        np.minimum.at(new_high, columns, np.where(a > 0, at_most, at_least) / a)
         still = np.array_equal(new_low, low) and np.array_equal(new_high, high)
         low, high = new_low, new_high
-        if still:
+        if still or (low > high + slack).any():
             break
     return low, high
 

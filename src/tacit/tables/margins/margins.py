@@ -30,19 +30,12 @@ LARGEST = 2**52
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """One dimension of a table of ground cells.
-
-    Attributes
-    ----------
-    name, size
-        The dimension and its number of ground codes.
-    groups
-        The sums over it that are published where a margin sums over it: rows x ground codes. One row
-        of ones in a flat dimension.
-    """
+    """One dimension of a table of ground cells."""
 
     name: str
-    size: int
+    size: int  # number of ground codes
+    #: The sums over it that are published where a margin sums over it: rows x ground codes. One row of ones in a flat
+    #: dimension.
     groups: sparse.csr_array
 
     @classmethod

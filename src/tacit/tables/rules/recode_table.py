@@ -13,15 +13,14 @@ from pydantic import Field, model_validator
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
-from tacit.data.base import Action
 from tacit.data.cells.contributions import merge
 from tacit.data.cells.dimension import Dimension, Sum
 from tacit.data.cells.status import Status, is_primary, is_secondary
 from tacit.data.table import Table
-from tacit.errors import Approximate, InputError, SdcError, UnknownMethod
-from tacit.registry import lookup, register
+from tacit.errors import Approximate, InputError, SdcError
+from tacit.registry import register
 from tacit.spec import Method, Where
-from tacit.tables.rules.rule import Rule
+from tacit.tables.rules.rule import Rule, applied_rules
 
 
 @register
@@ -92,7 +91,7 @@ class RecodeTable(Method[Table]):
         old = table.dimensions[axis]
         new, target = self._recode_dimension(old)
         result, exact = rebuild_dimension(table, axis, new, target)
-        rules = rules_of(table.history)
+        rules = applied_rules(table.history, Rule)
         for rule in rules:
             result = rule._apply(result, Context.start(0, work=ctx.work.quiet()))
         ctx.note(
@@ -304,7 +303,7 @@ def joint_status(
     several = parts > 1
     status[several & (n_filled == 0)] = Status.EMPTY
     lasting = several & (n_filled > 0) & (n_unsafe == n_filled)
-    judged = bool(rules_of(table.history))
+    judged = bool(applied_rules(table.history, Rule))
     by_hand = np.bincount(group, weights=own == Status.UNSAFE_MANUAL, minlength=n) > 0
     lasting &= by_hand | (not judged)
     status[lasting] = Status.UNSAFE_MANUAL
@@ -325,24 +324,3 @@ def warn_of_bounds(exact: Flags) -> None:
             Approximate,
             stacklevel=6,
         )
-
-
-def rules_of(history: tuple[Action, ...]) -> list[Rule]:
-    """Return the rules that were applied, with their parameters."""
-    found = []
-    for action in history:
-        try:
-            made = lookup(action.kind)
-        except UnknownMethod:
-            continue
-        if issubclass(made, Rule):
-            found.append(
-                made(
-                    **{
-                        k: v
-                        for k, v in (action.private or action.parameters).items()
-                        if k != "kind"
-                    }
-                )
-            )
-    return found

@@ -100,12 +100,18 @@ class SetStatus(Method[Table]):
 def clear_cells(table: Table, at: Any, status: Status) -> Table:
     """Return the table with cells called safe, and nothing asked for them; empty cells stay so."""
     own = at[~table.empty[at]]
-    levels = {}
-    for name in ("lower_level", "upper_level", "sliding_level"):
-        array = np.array(getattr(table, name), dtype=np.float64)
-        array[own] = 0.0
-        levels[name] = array
-    return table.with_status(own, status).with_(**levels)
+    safe = table.with_status(own, status)
+    return set_levels(safe, own, lower_level=0.0, upper_level=0.0, sliding_level=0.0)
+
+
+def set_levels(table: Table, at: Any, **levels: float | None) -> Table:
+    """Return the table with other levels for some cells, where they are given."""
+    changed = {}
+    for name, level in levels.items():
+        changed[name] = np.array(getattr(table, name), dtype=np.float64)
+        if level is not None:
+            changed[name][at] = level
+    return table.with_(**changed)
 
 
 def replace_levels(table: Table, at: Any, lower: float | None, upper: float | None) -> Table:
@@ -116,10 +122,4 @@ def replace_levels(table: Table, at: Any, lower: float | None, upper: float | No
             f"set_status: {table.describe_cell(int(other[0]))} is not unsafe, so it has no protection "
             "levels; say status: unsafe"
         )
-    levels = {}
-    for name, level in (("lower_level", lower), ("upper_level", upper)):
-        array = np.array(getattr(table, name), dtype=np.float64)
-        if level is not None:
-            array[at] = level
-        levels[name] = array
-    return table.with_(**levels)
+    return set_levels(table, at, lower_level=lower, upper_level=upper)

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-import functools
 import heapq
 import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.cells.dimension import Dimension, Sum
-from tacit.data.cells.relations import components, product_equations, subtables
+from tacit.data.cells.relations import components, subtables
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, SolverError
-from tacit.tables.suppress.problem import Problem, tiny_range
+from tacit.tables.suppress.problem import (
+    NO_PAIRS,
+    Problem,
+    find_entries,
+    incidence,
+    subtable_equations,
+    table_of_problem,
+    tiny_range,
+)
+from tacit.tables.suppress.propose_exact import solve_exact
+from tacit.tables.suppress.repair import clean, repair, suppress
 from tacit.time_limits import limit_reached
+
+if TYPE_CHECKING:
+    from tacit.tables.suppress.suppress_modular import SuppressModular
 
 #: The steps that a distance cost tells apart.
 STEPS = 5
@@ -30,24 +42,12 @@ LARGE, TRIES = 200, 100
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Cells and the relations among them that are solved together.
+    """Cells and the relations among them that are solved together."""
 
-    Attributes
-    ----------
-    cells
-        Positions in the table.
-    equations
-        Relations over those cells.
-    rank
-        Distance from the grand total; lower ones come first.
-    part
-        -1 for a block that comes before all parts, else the number of its part.
-    """
-
-    cells: Ints
-    equations: sparse.csr_array
-    rank: int
-    part: int = -1
+    cells: Ints  # positions in the table
+    equations: sparse.csr_array  # relations over those cells
+    rank: int  # distance from the grand total; lower ones come first
+    part: int = -1  # -1 for a block that comes before all parts, else the number of its part
 
 
 # -- blocks ----------------------------------------------------------------------------------------
@@ -58,11 +58,7 @@ def blocks_of(table: Table, partition: str | None = None) -> list[Block]:
 
     A full product gives its subtables; a table made of linked tables those of each of them; listed
     cells the subtables as far as their cells are there. Bare equations give their connected parts.
-
-    Raises
-    ------
-    InputError
-        When ``partition`` names no dimension of a full product that is a tree.
+    A ``partition`` must name a dimension of a full product that is a tree.
     """
     if table.is_product:
         found = list(product_blocks(table.dimensions, np.arange(len(table)), partition))
@@ -81,26 +77,9 @@ def product_blocks(
     """Yield the subtables of a full product whose cells stand at the given positions."""
     axis, parts = partition_of(dimensions, partition)
     for sub in subtables(dimensions):
-        signs = tuple(
-            d.sums[i].signs if i >= 0 else None for d, i in zip(dimensions, sub.sums, strict=True)
-        )
         part = -1 if axis < 0 else parts[sub.sums[axis]]
-        yield Block(
-            cells[sub.cells.ravel()], plain_equations(sub.cells.shape, signs), sub.rank, part
-        )
-
-
-@functools.lru_cache(maxsize=4096)
-def plain_equations(
-    shape: tuple[int, ...], signs: tuple[tuple[int, ...] | None, ...]
-) -> sparse.csr_array:
-    """Return the relations of a subtable whose parents stand first; None: an axis without a sum."""
-    dimensions = []
-    for n, sign in zip(shape, signs, strict=True):
-        codes = tuple(map(str, range(n)))
-        sums = () if sign is None else (Sum(0, tuple(range(1, n)), sign),)
-        dimensions.append(Dimension("", codes, sums))
-    return product_equations(dimensions)
+        equations = subtable_equations(dimensions, sub)
+        yield Block(cells[sub.cells.ravel()], equations, sub.rank, part)
 
 
 def partition_of(dimensions: Sequence[Dimension], name: str | None) -> tuple[int, list[int]]:
@@ -218,32 +197,6 @@ def connected_blocks(equations: sparse.csr_array) -> list[Block]:
 # -- one block -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Options:
-    """How blocks are solved.
-
-    Attributes
-    ----------
-    exact_cells
-        Blocks of at most this many cells that may be hidden are solved to the optimum.
-    block_seconds, exact_seconds
-        Time for one of them, and for all of them together.
-    max_backtracks
-        How often published margins may be hidden after all.
-    together
-        Two unsafe cells alone in a sum need a third when they have fewer respondents together.
-    distance
-        Costs by the number of steps from the nearest cell to protect, if any.
-    """
-
-    exact_cells: int = 200
-    block_seconds: float = 5.0
-    exact_seconds: float = 60.0
-    max_backtracks: int = 1000
-    together: int = 0
-    distance: tuple[float, ...] = ()
-
-
 @dataclass
 class Outcome:
     """What was done, block by block."""
@@ -261,7 +214,7 @@ class Outcome:
 class Modular:
     """The state of a run: what is hidden, which blocks are done, which wait."""
 
-    def __init__(self, problem: Problem, blocks: Sequence[Block], options: Options) -> None:
+    def __init__(self, problem: Problem, blocks: Sequence[Block], options: SuppressModular) -> None:
         self.problem = problem
         self.blocks = blocks
         self.options = options
@@ -365,8 +318,6 @@ class Modular:
 
     def propose_cheap_pattern(self, local: Problem, ctx: Context) -> Flags:
         """Return a pattern by cheapest movements."""
-        from tacit.tables.suppress.repair import suppress
-
         quiet = ctx.quiet()
         large = int(local.suppressible.sum()) > max(self.options.exact_cells, LARGE)
         seconds = self.options.block_seconds
@@ -392,48 +343,41 @@ class Modular:
         if self.options.distance:
             cost = distance_cost(block.equations, hidden, self.options.distance)
         cost[costly] += float(cost.sum())
-        local = Problem(
-            table=plain_table(p, cells, block.equations),
-            equations=block.equations,
-            down=p.down[cells],
-            up=p.up[cells],
-            need_down=p.need_down[cells],
-            need_up=p.need_up[cells],
+        t = p.table
+        local = p.of_cells(
+            cells,
+            block.equations,
+            table=table_of_problem(t.value[cells], t.count[cells], block.equations, t.frequency),
             need_width=need_width,
             cost=cost,
             primary=hidden,
             forced=np.zeros(len(cells), dtype=bool),
             fixed=(p.fixed[cells] | frozen) & ~hidden,
             pairs=self.pairs_in(block),
+            guards_singletons=False,
+            spared=None,
+            whole=False,
         )
         return self.joined(local, primary) if self.options.together else local
 
     def pairs_in(self, block: Block) -> Ints:
         """Return the pairs of singletons that share a relation of the block, by local position."""
         cells = block.cells
-        counts = self.pair_start[cells + 1] - self.pair_start[cells]
-        if not counts.any():
-            return np.zeros((0, 2), dtype=np.int64)
-        rows = np.concatenate(
-            [np.arange(self.pair_start[c], self.pair_start[c + 1]) for c in cells[counts > 0]]
-        )
+        rows, _ = find_entries(self.pair_start, cells)
+        if not len(rows):
+            return NO_PAIRS
         order = np.argsort(cells, kind="stable")
         pairs = self.problem.pairs[rows]
         at = np.searchsorted(cells[order], pairs).clip(max=len(cells) - 1)
         local = order[at]
         found = local[(cells[local] == pairs).all(axis=1)]
-        m = block.equations
-        met = sparse.csc_array(
-            sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)
-        )
+        met = sparse.csc_array(incidence(block.equations))
         shared = met[:, found[:, 0]].multiply(met[:, found[:, 1]]).sum(axis=0)
         return np.asarray(found[np.asarray(shared).ravel() > 0], dtype=np.int64)
 
     def joined(self, local: Problem, primary: Flags) -> Problem:
         """Add a virtual cell, the sum of both, for unsafe cells alone in a sum with few respondents."""
-        count = self.problem.table.count
-        m = local.equations
-        own = local_counts(local.table, count)
+        m, own = local.equations, local.table.count
         pairs = set()
         for a, b in itertools.pairwise(m.indptr.tolist()):
             inside = m.indices[a:b]
@@ -441,78 +385,29 @@ class Modular:
             few = len(unsafe) == 2 and (own[unsafe] > 0).all()
             if few and own[unsafe].sum() < self.options.together:
                 pairs.add((int(min(unsafe)), int(max(unsafe))))
-        return with_virtual(local, sorted(pairs)) if pairs else local
-
-
-def local_counts(table: Table, count: Ints) -> Ints:
-    """Return the respondents of a block's cells."""
-    return np.asarray(count[table.extra["cells"]], dtype=np.int64)
-
-
-def plain_table(problem: Problem, cells: Ints, equations: sparse.csr_array) -> Table:
-    """Return the little that a problem asks of its table: values, kind and names of cells."""
-    t = problem.table
-    n = len(cells)
-    zero = np.broadcast_to(np.float64(0.0), (n,))
-    return Table(
-        dimensions=(),
-        value=t.value[cells],
-        count=t.count[cells],
-        status=t.status[cells],
-        lower=zero,
-        upper=zero,
-        lower_level=zero,
-        upper_level=zero,
-        sliding_level=zero,
-        given=equations,
-        frequency=t.frequency,
-        extra={"cells": cells},
-    )
-
-
-def with_virtual(local: Problem, pairs: Sequence[tuple[int, int]]) -> Problem:
-    """Add cells that are sums of two unsafe ones and must not be deducible."""
-    k, n = len(pairs), local.n
-    both = np.array(pairs, dtype=np.int64)
-    extra = sparse.csr_array(
-        (
-            np.concatenate([np.ones(2 * k), -np.ones(k)]),
-            (np.tile(np.arange(k), 3), np.concatenate([both[:, 0], both[:, 1], n + np.arange(k)])),
-        ),
-        shape=(k, n + k),
-    )
-    wide = sparse.hstack([local.equations, sparse.csr_array((local.equations.shape[0], k))])
-    equations = sparse.csr_array(sparse.vstack([wide, extra], format="csr"))
-    tiny = local.tiny(both.ravel()).reshape(k, 2).min(axis=1)
-
-    def longer(array: npt.NDArray[np.generic], more: npt.ArrayLike) -> npt.NDArray[np.generic]:
-        return np.concatenate([array, np.broadcast_to(np.asarray(more, dtype=array.dtype), (k,))])
-
-    sums = local.table.value[both].sum(axis=1)
-    table = local.table.with_(
-        value=longer(local.table.value, sums), count=longer(local.table.count, -1), given=equations
-    )
-    return Problem(
-        table=table,
-        equations=equations,
-        down=np.asarray(longer(local.down, local.down[both].sum(axis=1)), dtype=np.float64),
-        up=np.asarray(longer(local.up, local.up[both].sum(axis=1)), dtype=np.float64),
-        need_down=np.asarray(longer(local.need_down, 0.0), dtype=np.float64),
-        need_up=np.asarray(longer(local.need_up, 0.0), dtype=np.float64),
-        need_width=np.asarray(longer(local.need_width, tiny), dtype=np.float64),
-        cost=np.asarray(longer(local.cost, 1.0), dtype=np.float64),
-        primary=np.asarray(longer(local.primary, True), dtype=bool),
-        forced=np.asarray(longer(local.forced, False), dtype=bool),
-        fixed=np.asarray(longer(local.fixed, False), dtype=bool),
-        pairs=local.pairs,
-    )
+        if not pairs:
+            return local
+        both, k = np.array(sorted(pairs), dtype=np.int64), len(pairs)
+        sums = sparse.csr_array(
+            (
+                np.concatenate([np.ones(2 * k), -np.ones(k)]),
+                (np.tile(np.arange(k), 3), np.append(both.T, local.n + np.arange(k))),
+            ),
+            shape=(k, local.n + k),
+        )
+        return local.with_virtual_cells(
+            sums,
+            local.table.value[both].sum(axis=1),
+            down=local.down[both].sum(axis=1),
+            up=local.up[both].sum(axis=1),
+            need_width=local.tiny(both.ravel()).reshape(k, 2).min(axis=1),
+            cost=1.0,
+        )
 
 
 def distance_cost(equations: sparse.csr_array, hidden: Flags, costs: Sequence[float]) -> Floats:
     """Return the cost of each cell by its steps from the nearest hidden one; a relation is a step."""
-    met = sparse.csr_array(
-        (np.ones(equations.nnz), equations.indices, equations.indptr), shape=equations.shape
-    )
+    met = incidence(equations)
     cost = np.full(len(hidden), float(costs[-1]))
     reached = hidden.copy()
     for price in costs:
@@ -526,8 +421,6 @@ def solve_block_exactly(
     local: Problem, pattern: Flags, seconds: float, ctx: Context
 ) -> tuple[Flags, float, bool]:
     """Return the cheapest pattern of a block (or the best found), its bound, and whether proven."""
-    from tacit.tables.suppress.propose_exact import solve_exact
-
     try:
         found = solve_exact(local, time_limit=seconds, start=pattern, should_stop=ctx.should_stop)
     except SolverError:
@@ -549,9 +442,6 @@ def repair_proposal(
 
     ``seconds`` or ``work`` limit the second part; 0 leaves it out.
     """
-    from tacit.tables.suppress.clean_up import clean
-    from tacit.tables.suppress.repair import repair
-
     safe = repair(problem, hidden, ctx)
     ctx.note(mended=int((safe & ~hidden).sum()), proposed_price=problem.price(hidden))
     if seconds == 0 or work == 0:

@@ -14,17 +14,14 @@ from tacit.solve.highs import Highs
 from tacit.solve.model import LinearModel
 from tacit.tables.attack.attacker import Shortfall, shortfalls, ticker
 from tacit.tables.attack.whole import FAR, NODES, SLACK, find_whole_shortfalls
+from tacit.tables.suppress.moves.routes import list_missing_movements
 from tacit.tables.suppress.problem import Problem
-from tacit.tables.suppress.repair import list_missing_movements
 
 
 def protect_whole_numbers(problem: Problem, pattern: Flags, ctx: Context) -> Flags:
     """Return a pattern that holds another and meets every need by movements in whole numbers.
 
-    Raises
-    ------
-    Infeasible
-        Naming a cell that no pattern protects.
+    Infeasible names a cell that no pattern protects.
     """
     tick = ticker(ctx, "attacking in whole numbers")
     before = pattern
@@ -66,14 +63,7 @@ def find_movements(
 ) -> tuple[Floats, Floats]:
     """Return how far cells move down and up in the cheapest movements that meet one cell's needs.
 
-    Parameters
-    ----------
-    problem
-        Relations, room and costs.
-    free
-        How far cells may move down and up for nothing.
-    short
-        The cell, what it can do without any cost, and what its attacker knows.
+    ``free`` is how far cells may move down and up for nothing, ``short`` what the cell can do without any cost.
     """
     down, up = np.zeros(problem.n), np.zeros(problem.n)
     for options in list_missing_movements(problem, short.cell, short.down, short.up, short.known):

@@ -8,10 +8,7 @@ a program takes milliseconds.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
@@ -38,9 +35,13 @@ class Caps:
         part = part[np.diff(part.indptr) > 0]
         self.place = np.full(problem.n, -1, dtype=np.int64)
         self.place[cells] = np.arange(len(cells))
-        rows, columns = part, sparse.csc_array(part)
-        self.rows = (as_ints(rows.indptr), as_ints(rows.indices), rows.data.astype(np.float64))
-        self.columns = (as_ints(columns.indptr), as_ints(columns.indices))
+        columns = sparse.csc_array(part)
+        self.rows = (
+            part.indptr.astype(np.int64),
+            part.indices.astype(np.int64),
+            part.data.astype(np.float64),
+        )
+        self.columns = (columns.indptr.astype(np.int64), columns.indices.astype(np.int64))
         self.up = problem.up[cells].astype(np.float64)
         self.down = problem.down[cells].astype(np.float64)
         self.tighten = KERNELS.pick(TURNS * len(cells))["tighten_caps"]
@@ -63,11 +64,6 @@ class Caps:
         reach = np.where(by > 0, self.up[at], self.down[at])
         self.up, self.down = kept
         return np.asarray(np.abs(by) * (1 - SLACK) > reach)
-
-
-def as_ints(values: npt.NDArray[Any]) -> Ints:
-    """Return indices as the kernel wants them."""
-    return values.astype(np.int64)
 
 
 # -- kernel: numbers and arrays only --------------------------------------------------------------

@@ -23,7 +23,7 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import Infeasible, SolverError
 from tacit.solve import Highs, LinearModel
 from tacit.tables.attack.attacker import CLOSE
-from tacit.tables.suppress.problem import Problem
+from tacit.tables.suppress.problem import Problem, incidence
 
 Stop = Callable[[], bool]
 #: A fractional point must violate a cut by this share of its right-hand side.
@@ -37,24 +37,12 @@ NOTHING = np.zeros(0)
 
 
 class Need(NamedTuple):
-    """One thing that a pattern must allow.
+    """One thing that a pattern must allow."""
 
-    Attributes
-    ----------
-    target
-        The cell that must be able to move.
-    kind
-        ``up``, ``down``, ``width`` (both together) or ``either`` (up or down).
-    amount
-        By how much.
-    known
-        A cell that cannot move then, or -1.
-    """
-
-    target: int
-    kind: str
-    amount: float
-    known: int = -1
+    target: int  # the cell that must be able to move
+    kind: str  # up, down, width (both together) or either (up or down)
+    amount: float  # by how much
+    known: int = -1  # a cell that cannot move then, or -1
 
 
 class Cut(NamedTuple):
@@ -205,7 +193,7 @@ class Separator:
         self.cost = problem.cost[self.free]
         m = problem.by_cell[:, cells].tocsr()
         m = sparse.csr_array(m[np.diff(m.indptr) > 0])
-        self.rows = sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)
+        self.rows = incidence(m)
         self.made = 0
         self.turn = 0
         self.order = list(range(len(self.needs)))

@@ -36,20 +36,12 @@ TOGETHER, ASTRAY, TRIES_SEED = 12, 0.3, 20010701
 
 @dataclass(frozen=True)
 class Need:
-    """One need of an unsafe cell.
-
-    Attributes
-    ----------
-    cell
-        The cell.
-    options
-        Alternatives; each is a tuple of signed amounts by all of which the cell must be able to move.
-    known
-        A cell that stands still: its only respondent is the attacker; -1 for an outsider.
-    """
+    """One need of an unsafe cell."""
 
     cell: int
+    #: Alternatives, each a tuple of signed amounts by all of which the cell must be able to move.
     options: tuple[tuple[float, ...], ...]
+    #: A cell that stands still: its only respondent is the attacker; -1 for an outsider.
     known: int = -1
 
     @property
@@ -61,46 +53,45 @@ class Need:
 def needs_of(problem: Problem) -> list[Need]:
     """Return every need of a table, largest first; those of singletons last."""
     needs = []
-    cells = np.flatnonzero(problem.primary)
-    for cell, up, down, width in zip(
-        cells.tolist(),
-        problem.need_up[cells].tolist(),
-        problem.need_down[cells].tolist(),
-        problem.need_width[cells].tolist(),
-        strict=True,
-    ):
-        if up > 0:
-            needs.append(Need(cell, ((up,),)))
-        if down > 0:
-            needs.append(Need(cell, ((-down,),)))
-        if width > up + down:
-            half = width / 2
-            options: list[tuple[float, ...]] = [(width - down,), (-(width - up),)]
-            if half > max(up, down) and max(up, down) > 0:
+    for cell in np.flatnonzero(problem.primary).tolist():
+        half = float(problem.need_width[cell]) / 2
+        most = max(float(problem.need_up[cell]), float(problem.need_down[cell]))
+        for amounts in list_missing_movements(problem, cell):
+            options: list[tuple[float, ...]] = [(amount,) for amount in amounts]
+            if len(amounts) > 1 and half > most > 0:
                 options.append((half, -half))
             needs.append(Need(cell, tuple(options)))
     needs.sort(key=lambda need: -need.size)
-    tiny = problem.tiny(problem.pairs[:, 1]).tolist() if len(problem.pairs) else []
-    needs += [
-        Need(target, ((least,), (-least,)), known)
-        for (known, target), least in zip(problem.pairs.tolist(), tiny, strict=True)
-    ]
+    for known, target in problem.pairs.tolist():
+        ((up, down),) = list_missing_movements(problem, target, known=known)
+        needs.append(Need(target, ((up,), (down,)), known))
+    return needs
+
+
+def list_missing_movements(
+    problem: Problem, cell: int, down: float = 0.0, up: float = 0.0, known: int = -1
+) -> list[tuple[float, ...]]:
+    """Return the movements that a cell still needs when it can move so far; each as alternatives."""
+    if known >= 0:
+        tiny = float(problem.tiny([cell])[0])
+        return [(tiny, -tiny)]
+    needs: list[tuple[float, ...]] = []
+    need_up, need_down = float(problem.need_up[cell]), float(problem.need_down[cell])
+    if up < need_up:
+        needs.append((need_up,))
+    if down < need_down:
+        needs.append((-need_down,))
+    up, down = max(up, need_up), max(down, need_down)
+    width = float(problem.need_width[cell])
+    if up + down < width:
+        needs.append((width - down, -(width - up)))
     return needs
 
 
 class Routes:
-    """Movements that meet needs, over cells of which ``base`` are hidden in any case.
+    """Movements that meet needs, over cells of which ``base`` are hidden in any case and cost nothing.
 
-    Parameters
-    ----------
-    problem
-        The problem.
-    base
-        Cells that cost nothing.
-    allowed
-        Cells that may be hidden (``base`` included).
-    needs
-        The needs to meet; by default all of the problem's.
+    ``allowed`` are the cells that may be hidden, and the needs by default all of the problem's.
     """
 
     def __init__(
