@@ -26,10 +26,9 @@ from tacit.tables.adjust.cta import (
     adjusted_claims,
     find_blocking_levels,
     find_decimals,
-    from_steps,
-    in_steps,
     needs,
     safe_values,
+    scale_steps,
     whole_deviations,
 )
 from tacit.tables.adjust.programs import Adjustment, Clock
@@ -153,13 +152,13 @@ class Adjust(Method[Table]):
             z = whole_deviations(
                 model.problem,
                 found.point,
-                float(in_steps(np.array(model.scale), decimals)),
+                float(scale_steps(np.array(model.scale), decimals)),
                 len(model.cells),
                 square=self.norm == "l2",
                 clock=clock,
             )
         published = model.published(table, z, decimals)
-        ctx.note(**self.summary(table, model, found, published))
+        ctx.note(**self.summary(table, model, found, published, decimals))
         return table.with_changed(published)
 
     def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
@@ -296,7 +295,12 @@ class Adjust(Method[Table]):
         return sparse.csr_array(whole), np.array(slack)[ranged]
 
     def summary(
-        self, table: Table, model: Model, found: Adjusted, published: Floats
+        self,
+        table: Table,
+        model: Model,
+        found: Adjusted,
+        published: Floats,
+        decimals: int | None,
     ) -> dict[str, Any]:
         """Return what goes into the ledger."""
         unit = model.scale**2 if self.norm == "l2" else model.scale
@@ -305,7 +309,6 @@ class Adjust(Method[Table]):
         moved = np.append(
             z[model.cells] / model.scale, np.zeros(model.problem.n - len(model.cells))
         )
-        decimals = find_decimals(table) if self.decimals == "table" else None
         # Slacks of ranges cost next to nothing and move nothing that is published.
         distance = unit * (
             found.point.value
@@ -345,8 +348,8 @@ class Model:
         if decimals is None:
             values = np.clip(table.value + moved, table.lower, table.upper)
             return cells.expand(values[cells.free])
-        steps = np.rint(in_steps(table.value, decimals)) + moved
-        return from_steps(np.rint(cells.expand(steps[cells.free])), decimals)
+        steps = np.rint(scale_steps(table.value, decimals)) + moved
+        return scale_steps(np.rint(cells.expand(steps[cells.free])), -decimals)
 
 
 def standard_errors(table: Table) -> Floats:
