@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,8 +105,7 @@ def make_informed_attacker(
         for b in attacker.system.blocks:
             b.kept = KEPT if b.matrix.shape[0] else 0
     wants = wants_of(attacker.system, problem)
-    found = answer_wants(attacker.system, wants, tick, workers=workers)
-    attacker.solvers = {i: s for i, s in enumerate(found) if s is not None}
+    attacker.solvers = answer_wants(attacker.system, wants, tick, workers=workers)
     look_closely(attacker, wants)
     return attacker
 
@@ -125,13 +124,13 @@ def ticker(ctx: Context | None, message: str) -> Tick:
     return tick
 
 
-def wants_of(system: System, problem: Problem) -> list[Wants | None]:
-    """Return the needs of unsafe cells as wants of the unknowns behind them."""
-    wants: list[Wants | None] = [None] * len(system.blocks)
+def wants_of(system: System, problem: Problem) -> dict[int, Wants]:
+    """Return the needs of unsafe cells as wants of the unknowns behind them, by block."""
     at = system.find(np.flatnonzero(problem.primary))
-    for i, own in system.by_block(at[at >= 0]):
-        wants[i] = wants_behind(system, problem, own, system.blocks[i].n)
-    return wants
+    return {
+        i: wants_behind(system, problem, own, system.blocks[i].n)
+        for i, own in system.by_block(at[at >= 0])
+    }
 
 
 def wants_behind(system: System, problem: Problem, at: Ints, n: int) -> Wants:
@@ -146,12 +145,10 @@ def wants_behind(system: System, problem: Problem, at: Ints, n: int) -> Wants:
     return wants
 
 
-def look_closely(attacker: Attacker, wants: Sequence[Wants | None]) -> None:
+def look_closely(attacker: Attacker, wants: Mapping[int, Wants]) -> None:
     """Ask again, on their own scale, for movements that are small against the solver's tolerance."""
     for i, solver in list(attacker.solvers.items()):
         w, b = wants[i], attacker.system.blocks[i]
-        if w is None:
-            continue
         limit = 1e4 * TOLERANCE / solver.scale
         for up, asked in ((True, w.high), (False, w.low)):
             least = np.where(w.width > 0, np.maximum(asked, w.width / 2), asked)

@@ -169,26 +169,19 @@ class Audit(Measure[Table]):
     def _intervals(
         self, known: Knowledge, wanted: Flags | None, tick: Tick, until: float
     ) -> Intervals:
-        if self.scope == "full":
-            return intervals_of(
-                known.problem,
-                known.hidden,
-                tick,
-                cells=wanted,
-                workers=self.processes,
-                until=until,
-            )
-        if not known.problem.table.is_product:
-            raise InputError(
-                "scope='subtable' needs a table that is a full product of its dimensions; "
-                "use scope='full'"
-            )
-        copies, origin = by_subtable(known)
-        chosen = None if wanted is None else wanted[origin]
+        source, origin = known, None
+        if self.scope == "subtable":
+            if not known.problem.table.is_product:
+                raise InputError(
+                    "scope='subtable' needs a table that is a full product of its dimensions; "
+                    "use scope='full'"
+                )
+            source, origin = by_subtable(known)
+            wanted = None if wanted is None else wanted[origin]
         found = intervals_of(
-            copies.problem, copies.hidden, tick, cells=chosen, workers=self.processes, until=until
+            source.problem, source.hidden, tick, cells=wanted, workers=self.processes, until=until
         )
-        return find_least_movement(found, origin)
+        return found if origin is None else find_least_movement(found, origin)
 
 
 def respondent_pairs(known: Knowledge, tick: Tick, workers: int | None = None) -> Ints:

@@ -26,8 +26,6 @@ from tacit.result import Result
 from tacit.tables.rules.minimum_frequency import MinimumFrequency
 from tacit.tables.rules.rule import Rule, cells_to_judge
 
-#: The parameters of the rule by which differences are judged where none is given.
-DEFAULT_RULE: Mapping[str, Any] = {"n": 3}
 #: What the codes of each variable consist of: variable to code to base codes.
 Definitions = Mapping[str, Mapping[str, Sequence[str]]]
 Atoms = frozenset[str]
@@ -76,7 +74,7 @@ def differencing(
         raise InputError("differencing compares tables of the same response")
     if any(not t.dimensions for t in tables):
         raise InputError("differencing needs tables with dimensions, not bare equations")
-    judge = rule or MinimumFrequency(**DEFAULT_RULE)
+    judge = rule or MinimumFrequency(n=3)
     worlds = meanings(tables, definitions or {})
     rows: list[Row] = []
     for variable in worlds:

@@ -17,6 +17,7 @@ from tacit.arrays import Flags, Ints
 from tacit.data.cells.relations import components
 from tacit.data.table import Table
 from tacit.tables.attack.systems import drop_repeated_relations, shrink
+from tacit.tables.suppress.problem import touched_rows
 from tacit.tables.suppress.propose_gauss import residues
 
 #: A Mersenne prime.
@@ -33,17 +34,13 @@ def determined(equations: sparse.sparray, hidden: Flags) -> Flags:
 def parallel_classes(equations: sparse.sparray, hidden: Flags) -> Ints:
     """Return the class of each hidden cell: who knows one cell of a class can deduce all of it.
 
-    Returns
-    -------
-    Labels over all cells: -1 where a cell is published, 0 where it is determined, otherwise the
-    number of its class.
+    The label is -1 where a cell is published, 0 where it is determined.
     """
     cells = np.flatnonzero(hidden)
     labels = np.full(len(hidden), -1, dtype=np.int64)
     if not len(cells):
         return labels
-    m = sparse.csr_array(sparse.csc_array(equations)[:, cells])
-    m = m[np.diff(m.indptr) > 0]
+    m = touched_rows(sparse.csc_array(equations), cells)
     free = np.full(len(cells), np.inf)
     m, own, _, low, _ = shrink(m, -free, free)
     first, second = kernel_vectors(drop_repeated_relations(m), len(low))

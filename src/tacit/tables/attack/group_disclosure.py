@@ -17,7 +17,7 @@ from tacit.errors import InputError, SdcError
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
-from tacit.tables.rules.nesting import DisclosingDimensions
+from tacit.tables.rules.nesting import DisclosingDimensions, dimension_faults
 
 
 @register
@@ -54,12 +54,7 @@ class GroupDisclosure(Measure[Table]):
         found = super()._faults(data)
         if not data.frequency and (data.count < 0).all():
             found.append(InputError(f"{self.kind} needs the number of contributors of each cell"))
-        unknown = [d for d in self.dimensions if d not in data.names]
-        if unknown:
-            found.append(
-                InputError(f"{self.kind}: no dimension {unknown[0]!r}; there are {data.names}")
-            )
-        return found
+        return found + dimension_faults(self.kind, data, self.dimensions)
 
     def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
         del other, ctx

@@ -155,7 +155,7 @@ class Intervals:
     #: Movements beyond which none is; equal to the former unless the time limit was reached.
     most_down: Floats
     most_up: Floats
-    #: A millionth of this is no movement: 1, or less where the table's values are smaller.
+    #: A millionth of this is no movement: 1, or the middle of the table's values where that is less.
     unit: float = field(default=1.0, kw_only=True)
 
     @property
@@ -183,12 +183,6 @@ def are_equal_movements(a: Floats, b: Floats, unit: float) -> Flags:
         return np.asarray((a == b) | (np.abs(a - b) <= 1e-6 * np.maximum(unit, np.abs(b))))
 
 
-def unit_of(values: Floats) -> float:
-    """Return 1, or the middle of a table's values where that is less."""
-    sizes = np.abs(values[values != 0])
-    return min(1.0, float(np.median(sizes))) if len(sizes) else 1.0
-
-
 def intervals_of(
     problem: Problem,
     hidden: Flags,
@@ -205,7 +199,8 @@ def intervals_of(
     answer_wants(s, all_of(s, chosen), tick, workers=workers, until=until)
     low, high = s.interval()
     outer_low, outer_high = s.interval(inner=False)
-    unit = unit_of(problem.table.value)
+    sizes = np.abs(problem.table.value[problem.table.value != 0])
+    unit = min(1.0, float(np.median(sizes))) if len(sizes) else 1.0
     shown_down, shown_up = -low[chosen], high[chosen]
     most_down = np.maximum(-outer_low[chosen], shown_down)
     most_up = np.maximum(outer_high[chosen], shown_up)
@@ -213,9 +208,9 @@ def intervals_of(
     return Intervals(s.cells[chosen], *ends, unit=unit)
 
 
-def all_of(system: System, chosen: Ints) -> list[Wants | None]:
-    """Return the wish for the whole intervals of the unknowns behind some hidden cells."""
-    wants: list[Wants | None] = [None] * len(system.blocks)
+def all_of(system: System, chosen: Ints) -> dict[int, Wants]:
+    """Return the wish for the whole intervals of the unknowns behind some hidden cells, by block."""
+    wants = {}
     for i, own in system.by_block(chosen):
         b, place = system.blocks[i], system.place[own]
         wants[i] = w = Wants.nothing(b.n)

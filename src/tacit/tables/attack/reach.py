@@ -12,7 +12,7 @@ import functools
 import multiprocessing
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
@@ -268,48 +268,52 @@ def solve_open_unknowns(
 
 def answer_wants(
     system: System,
-    wants: Sequence[Wants | None],
+    wants: Mapping[int, Wants],
     tick: Tick,
     *,
     workers: int | None = 1,
     until: float = np.inf,
-) -> list[Solver | None]:
-    """Meet the wants of all blocks (None: nothing) as far as they can be met; return the programs that were made.
+) -> dict[int, Solver]:
+    """Meet the wants of blocks as far as they can be met; return the programs that were made.
 
     The movements shown afterwards meet each want, or are the furthest possible; which of several processes (None: as many
     as there are processors) did the work makes no difference. At the moment ``until`` (``time.monotonic``) the search stops;
     bounds are then inner and outer only.
     """
-    solvers: list[Solver | None] = [None] * len(system.blocks)
+    solvers: dict[int, Solver] = {}
     several = (workers or os.cpu_count() or 1) > 1 and not multiprocessing.current_process().daemon
     left: list[int] = []
     budget = WORTH_STARTING if several else np.inf
-    sizes = [b.n if w is not None else 0 for b, w in zip(system.blocks, wants, strict=True)]
-    done, total = 0, max(1, sum(sizes))
+    done, total = 0, max(1, sum(system.blocks[i].n for i in wants))
     spent = 0.0
-    for i in np.argsort(sizes, kind="stable").tolist():
+
+    def keep(i: int, solver: Solver | None) -> None:
+        if solver is not None:
+            solvers[i] = solver
+
+    for i in sorted(wants, key=lambda i: (system.blocks[i].n, i)):
         b, w = system.blocks[i], wants[i]
-        if w is None or not b.matrix.shape[0]:
+        if not b.matrix.shape[0]:
             continue
         if time.monotonic() > until:
             break
-        tick(done / total)
-        inside = functools.partial(report_total_share, tick, done / total)
+        share = done / total
+        tick(share)
+        inside = functools.partial(report_total_share, tick, share)
         solver = meet_wants(b, w, None, inside, until=until)
         solver = solve_open_unknowns(b, w, solver, inside, until=until, budget=budget - spent)
-        solvers[i] = solver
+        keep(i, solver)
         spent += solver.spent if solver is not None else 0.0
         down, up = find_still_open(b, w)
         if down.any() or up.any():
             left.append(i)
-        done += sizes[i]
+        done += b.n
     if left and time.monotonic() < until:
         if several:
             in_processes(system, wants, left, tick, workers, until)
         for i in left:
-            w = wants[i]
-            assert w is not None
-            solvers[i] = solve_open_unknowns(system.blocks[i], w, solvers[i], tick, until=until)
+            b = system.blocks[i]
+            keep(i, solve_open_unknowns(b, wants[i], solvers.get(i), tick, until=until))
     return solvers
 
 
@@ -320,7 +324,7 @@ def report_total_share(tick: Tick, share: float, _inner: float | None) -> None:
 
 def in_processes(
     system: System,
-    wants: Sequence[Wants | None],
+    wants: Mapping[int, Wants],
     blocks: Sequence[int],
     tick: Tick,
     workers: int | None,
@@ -361,14 +365,12 @@ def in_processes(
 
 
 def pieces(
-    system: System, wants: Sequence[Wants | None], blocks: Sequence[int]
+    system: System, wants: Mapping[int, Wants], blocks: Sequence[int]
 ) -> list[tuple[int, Ints]]:
     """Return the open unknowns of the blocks in pieces of equal size."""
     found: list[tuple[int, Ints]] = []
     for i in blocks:
-        w = wants[i]
-        assert w is not None
-        down, up = find_still_open(system.blocks[i], w)
+        down, up = find_still_open(system.blocks[i], wants[i])
         columns = np.flatnonzero(down | up)
         found += [(i, columns[k : k + PIECE]) for k in range(0, len(columns), PIECE)]
     return found
@@ -382,10 +384,9 @@ def without_points(block: Block) -> Block:
 
 
 def piece_of_work(
-    block: Block, wants: Wants | None, only: Ints, seconds: float
+    block: Block, wants: Wants, only: Ints, seconds: float
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Settle some unknowns of a block in a process of the pool; return its bounds."""
-    assert wants is not None
     solve_open_unknowns(
         block, wants, None, ignore_share, only=only, until=time.monotonic() + seconds
     )

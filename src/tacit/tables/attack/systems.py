@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.cells.relations import components
+from tacit.tables.suppress.problem import touched_rows
 
 #: Ratios that differ by no more than this share are equal.
 SAME = 1e-12
@@ -102,8 +103,7 @@ def system_of(
     When ``reduced``, unknowns are dropped and joined; otherwise they are only split into blocks.
     """
     cells = np.flatnonzero(hidden)
-    m = sparse.csr_array(by_cell[:, cells])
-    m = m[np.diff(m.indptr) > 0]
+    m = touched_rows(by_cell, cells)
     own = np.arange(len(cells))  # the unknown of each cell; -1: cannot move
     ratio = np.ones(len(cells))
     low, high = -np.asarray(down)[cells], np.asarray(up)[cells]
@@ -111,11 +111,7 @@ def system_of(
         m, own, ratio, low, high = shrink(m, low, high)
     m = drop_repeated_relations(m)
     label, n = label_blocks(m)
-    order = np.argsort(label, kind="stable")
-    ends = np.searchsorted(label[order], np.arange(n + 1))
-    place = np.empty(len(low), dtype=np.int64)
-    place[order] = np.arange(len(low)) - np.repeat(ends[:-1], np.diff(ends))
-    blocks = split(m, label, place, order, ends, low, high)
+    blocks, place = split(m, label, n, low, high)
     moves = own >= 0
     at = np.where(moves, own, 0)
     where = np.where(moves, label[at], -1) if len(low) else np.full(len(cells), -1)
@@ -141,15 +137,13 @@ def label_blocks(m: sparse.csr_array) -> tuple[Ints, int]:
 
 
 def split(
-    m: sparse.csr_array,
-    label: Ints,
-    place: Ints,
-    order: Ints,
-    ends: Ints,
-    low: Floats,
-    high: Floats,
-) -> list[Block]:
-    """Cut the relations into blocks."""
+    m: sparse.csr_array, label: Ints, n: int, low: Floats, high: Floats
+) -> tuple[list[Block], Ints]:
+    """Cut the relations into blocks; also return the place of each unknown in its own."""
+    order = np.argsort(label, kind="stable")
+    ends = np.searchsorted(label[order], np.arange(n + 1))
+    place = np.empty(len(low), dtype=np.int64)
+    place[order] = np.arange(len(low)) - np.repeat(ends[:-1], np.diff(ends))
     coo = m.tocoo()
     outer_low, outer_high = propagate_bounds(m, low, high)
     entry_block = label[coo.coords[1]]
@@ -169,7 +163,7 @@ def split(
             shape=(len(starts), len(own)),
         )
         blocks.append(Block(matrix, low[own], high[own], outer_low[own], outer_high[own]))
-    return blocks
+    return blocks, place
 
 
 def shrink(
@@ -177,9 +171,7 @@ def shrink(
 ) -> tuple[sparse.csr_array, Ints, Floats, Floats, Floats]:
     """Drop unknowns that are 0 and join unknowns that are tied; see the module.
 
-    Returns
-    -------
-    The relations left, each old unknown's new one (-1: it is 0) and ratio to it, and new bounds.
+    Returns the relations left, each old unknown's new one (-1: it is 0) and ratio to it, and new bounds.
     """
     own = np.arange(m.shape[1])
     ratio = np.ones(m.shape[1])
@@ -223,9 +215,7 @@ def shrink(
 def tie(n: int, a: Ints, b: Ints, factor: Floats) -> tuple[Ints, Floats, Flags]:
     """Join unknowns with x_b = factor * x_a.
 
-    Returns
-    -------
-    The class of each unknown, its ratio to the class, and which are 0 because their ties disagree.
+    Returns the class of each unknown, its ratio to the class, and which are 0 because their ties disagree.
     """
     key = np.minimum(a, b) * n + np.maximum(a, b)
     _, once = np.unique(key, return_index=True)
@@ -288,12 +278,10 @@ def drop_repeated_relations(m: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(m[np.sort(first)])
 
 
-def propagate_bounds(
-    m: sparse.csr_array, lower: Floats, upper: Floats, passes: int = PASSES
-) -> tuple[Floats, Floats]:
+def propagate_bounds(m: sparse.csr_array, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     """Return bounds that follow from single relations, repeatedly applied; 0 stays inside."""
     low, high = lower, upper
-    for _ in range(passes):
+    for _ in range(PASSES):
         before = low, high
         low, high = tighten_bounds(m, np.zeros(m.shape[0]), low, high, 1)
         low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)

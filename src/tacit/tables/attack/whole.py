@@ -17,7 +17,7 @@ from tacit.solve.model import LinearModel
 from tacit.tables.attack.attacker import Shortfall, is_need_met
 from tacit.tables.attack.knowledge import Intervals
 from tacit.tables.attack.reach import Tick
-from tacit.tables.suppress.problem import Problem
+from tacit.tables.suppress.problem import Problem, touched_rows
 from tacit.tables.suppress.propose_network import not_a_network
 
 #: Programs that move many cells of a component at once, before one cell at a time.
@@ -198,16 +198,8 @@ class WholeAttacker:
         """Return the program of a component, bounds and costs to be given, and its cells."""
         if part not in self.programs:
             own = np.flatnonzero(self.part == part)
-            matrix = self.matrix[:, own]
-            matrix = sparse.csr_array(matrix[np.diff(matrix.indptr) > 0])
-            model = LinearModel.of(
-                np.zeros(len(own)),
-                matrix,
-                0.0,
-                0.0,
-                0.0,
-                0.0,
-                integer=np.ones(len(own), dtype=bool),
-            )
+            matrix = touched_rows(self.matrix, own)
+            whole = np.ones(len(own), dtype=bool)
+            model = LinearModel.of(np.zeros(len(own)), matrix, 0.0, 0.0, 0.0, 0.0, integer=whole)
             self.programs[part] = Highs(model, options={"mip_max_nodes": NODES}), own
         return self.programs[part]

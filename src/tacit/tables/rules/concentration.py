@@ -180,7 +180,9 @@ class Concentration(Rule):
             unsafe &= ~missing_cells(table)
         if self.shadow == "share":
             level = own_units(table, cells, level)
-        return make_verdict(unsafe, level, self.protection)
+        if self.protection == "sliding":
+            return Verdict(unsafe, 0.0, 0.0, 2 * level)
+        return Verdict(unsafe, level if self.protection == "symmetric" else 0.0, level)
 
     def _apply(self, table: Table, ctx: Context) -> Table:
         result = super()._apply(table, ctx)
@@ -221,13 +223,6 @@ def own_units(table: Table, cells: Behind, level: Floats) -> Floats:
         return level
     share = np.divide(level, cells.total, out=np.zeros_like(level), where=cells.total > 0)
     return np.asarray(share * np.abs(table.value))
-
-
-def make_verdict(unsafe: Flags, level: Floats, protection: str) -> Verdict:
-    """Return a verdict with the level on both sides, above only, or as a width."""
-    if protection == "sliding":
-        return Verdict(unsafe, 0.0, 0.0, 2 * level)
-    return Verdict(unsafe, level if protection == "symmetric" else 0.0, level)
 
 
 def mark_single_records(before: Table, after: Table) -> Table:

@@ -64,6 +64,14 @@ def find_nearly_whole_parts(
     return Nested(total, part, table.value[total] - table.value[part])
 
 
+def dimension_faults(kind: str, table: Table, names: Sequence[str]) -> list[SdcError]:
+    """Return that a table lacks a dimension that is named, if it does."""
+    unknown = [d for d in names if d not in table.names]
+    if not unknown:
+        return []
+    return [InputError(f"{kind}: no dimension {unknown[0]!r}; there are {table.names}")]
+
+
 def free_empty_cells(table: Table) -> Table:
     """Return the table with empty cells that may be hidden: nobody is sure that they are empty."""
     status = np.where(table.empty, np.int8(Status.SAFE), table.status)
@@ -98,12 +106,7 @@ class Nesting(Rule):
                     f"{self.kind} judges counts of units, and this table counts their weights"
                 )
             )
-        unknown = [d for d in self.dimensions if d not in data.names]
-        if unknown:
-            found.append(
-                InputError(f"{self.kind}: no dimension {unknown[0]!r}; there are {data.names}")
-            )
-        return found
+        return found + dimension_faults(self.kind, data, self.dimensions)
 
     def _apply(self, table: Table, ctx: Context) -> Table:
         return super()._apply(free_empty_cells(table) if self.zeros else table, ctx)

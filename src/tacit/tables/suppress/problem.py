@@ -264,6 +264,18 @@ def incidence(m: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)
 
 
+def inner_rows(by_cell: sparse.csc_array, lengths: Ints, cells: Ints) -> sparse.csr_array:
+    """Return the relations that hold no other cells than these, on these; ``lengths`` of all relations."""
+    inside = sparse.csr_array(by_cell[:, cells])
+    return inside[np.flatnonzero((np.diff(inside.indptr) == lengths) & (lengths > 0))]
+
+
+def touched_rows(matrix: sparse.sparray, cells: Ints) -> sparse.csr_array:
+    """Return the relations that hold some of these cells, on these."""
+    inside = sparse.csr_array(matrix[:, cells])
+    return sparse.csr_array(inside[np.diff(inside.indptr) > 0])
+
+
 def singleton_pairs(table: Table) -> Ints:
     """Return (known, target) for cells that share a relation, where known is a singleton and target is unsafe.
 

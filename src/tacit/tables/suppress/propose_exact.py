@@ -256,22 +256,7 @@ def add_bridges(lp: Highs, bridges: Sequence[tuple[int, Ints]]) -> None:
 def cut_loop(search: Search) -> None:
     """Branch on HiGHS: solve the master in whole numbers, separate its answer, repeat."""
     sep = search.separator
-    n = len(sep.free)
-    upper = np.where(search.out, 0.0, 1.0)
-    lower = np.where(search.into, 1.0, 0.0)
-    lp = Highs(
-        LinearModel.of(
-            sep.cost,
-            sparse.csc_array((0, n)),
-            np.zeros(0),
-            np.zeros(0),
-            lower,
-            upper,
-            integer=np.ones(n, dtype=bool),
-        )
-    )
-    add_cuts(lp, search.cuts)
-    add_bridges(lp, search.bridges)
+    lp = Highs(build_master(search))
     exact = False
     while not search.done and not search.stop():
         lp.start_from(sep.point(search.best))

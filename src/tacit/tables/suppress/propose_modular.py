@@ -6,7 +6,7 @@ import heapq
 import itertools
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
-from tacit.data.cells.dimension import Dimension, Sum
+from tacit.data.cells.dimension import Dimension, keep_codes
 from tacit.data.cells.relations import components, subtables
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, SolverError
@@ -23,6 +23,7 @@ from tacit.tables.suppress.problem import (
     Problem,
     find_entries,
     incidence,
+    inner_rows,
     subtable_equations,
     table_of_problem,
     tiny_range,
@@ -123,22 +124,14 @@ def member_blocks(table: Table, part: Ints) -> list[Block]:
     sizes = [len(u) for u in used]
     if int(np.prod(sizes)) != len(part):
         return []
-    own = [restrict_dimension(d, u) for d, u in zip(table.dimensions, used, strict=True)]
+    own = [
+        keep_codes(d, np.isin(np.arange(len(d)), u))
+        for d, u in zip(table.dimensions, used, strict=True)
+    ]
     local = tuple(np.searchsorted(u, places[:, a]) for a, u in enumerate(used))
     cells = np.empty(len(part), dtype=np.int64)
     cells[np.ravel_multi_index(local, sizes)] = part
     return list(product_blocks(own, cells))
-
-
-def restrict_dimension(dimension: Dimension, used: Ints) -> Dimension:
-    """Return a dimension of some of its codes, with the sums that hold only those."""
-    place = {int(c): i for i, c in enumerate(used)}
-    sums = tuple(
-        Sum(place[s.parent], tuple(place[c] for c in s.children), s.signs)
-        for s in dimension.sums
-        if s.parent in place and all(c in place for c in s.children)
-    )
-    return Dimension(dimension.name, tuple(dimension.codes[c] for c in used), sums)
 
 
 def listed_blocks(table: Table) -> list[Block]:
@@ -154,8 +147,7 @@ def listed_blocks(table: Table) -> list[Block]:
         cells = np.sort(order[at][ids[order[at]] == sub.cells.ravel()])
         if len(cells) < 2:
             continue
-        m = sparse.csr_array(by_cell[:, cells])
-        m = m[np.flatnonzero((np.diff(m.indptr) == lengths) & (lengths > 0))]
+        m = inner_rows(by_cell, lengths, cells)
         if m.shape[0]:
             found.append(Block(cells, m, sub.rank))
     return found
@@ -197,28 +189,18 @@ def connected_blocks(equations: sparse.csr_array) -> list[Block]:
 # -- one block -------------------------------------------------------------------------------------
 
 
-@dataclass
-class Outcome:
-    """What was done, block by block."""
-
-    hidden: Flags
-    solved: int = 0
-    optimal: int = 0
-    backtracks: int = 0
-    given_up: int = 0
-    bound: float = 0.0
-    seconds: float = 0.0
-    bounded: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
-
-
 class Modular:
-    """The state of a run: what is hidden, which blocks are done, which wait."""
+    """A run: what is hidden, what was done block by block, which blocks are done, which wait."""
 
     def __init__(self, problem: Problem, blocks: Sequence[Block], options: SuppressModular) -> None:
         self.problem = problem
         self.blocks = blocks
         self.options = options
-        self.out = Outcome(problem.start.copy(), bounded=np.zeros(problem.n, dtype=bool))
+        self.hidden = problem.start.copy()
+        self.solved = self.optimal = self.backtracks = self.given_up = 0
+        #: The bound on the table's price, the cells of the blocks that count in it, and seconds of exact solves.
+        self.bound, self.bounded = 0.0, np.zeros(problem.n, dtype=bool)
+        self.seconds = 0.0
         sizes = [len(b.cells) for b in blocks]
         cells = np.concatenate([b.cells for b in blocks]) if blocks else np.zeros(0, dtype=np.int64)
         at = np.repeat(np.arange(len(blocks)), sizes)
@@ -240,7 +222,7 @@ class Modular:
                 if b.part < 0:
                     self.held[b.cells] = True
 
-    def run(self, ctx: Context) -> Outcome:
+    def run(self, ctx: Context) -> Modular:
         """Solve all blocks, and those again that a later one has upset."""
         for i in range(len(self.blocks)):
             self.queue_block(i)
@@ -252,10 +234,10 @@ class Modular:
                 share = float(self.done.mean())
                 ctx.tick("solving subtables", share)
             count += 1
-            if self.out.hidden[self.blocks[i].cells].any():
+            if self.hidden[self.blocks[i].cells].any():
                 self.visit(i, ctx)
             self.done[i] = True
-        return self.out
+        return self
 
     def queue_block(self, i: int) -> None:
         """Put a block in the queue."""
@@ -265,40 +247,40 @@ class Modular:
 
     def visit(self, i: int, ctx: Context) -> None:
         """Make one block safe, hiding published margins only where there is no other way."""
-        block, out = self.blocks[i], self.out
+        block = self.blocks[i]
         cells = block.cells
         before = self.first[cells]
-        decided = ~out.hidden[cells] & (before != i) & self.done[before]
+        decided = ~self.hidden[cells] & (before != i) & self.done[before]
         try:
-            pattern = self.solved(block, decided, np.zeros(len(cells), dtype=bool), ctx)
+            pattern = self.solve_block(block, decided, np.zeros(len(cells), dtype=bool), ctx)
         except Infeasible:
-            if not decided.any() or out.backtracks >= self.options.max_backtracks:
-                out.given_up += 1
+            if not decided.any() or self.backtracks >= self.options.max_backtracks:
+                self.given_up += 1
                 return
             firm = decided & self.held[cells] & (block.part >= 0)
             try:
-                pattern = self.solved(block, firm, decided & ~firm, ctx)
+                pattern = self.solve_block(block, firm, decided & ~firm, ctx)
             except Infeasible:
-                out.given_up += 1
+                self.given_up += 1
                 return
-            out.backtracks += 1
-        new = cells[pattern & ~out.hidden[cells]]
-        out.hidden[new] = True
+            self.backtracks += 1
+        new = cells[pattern & ~self.hidden[cells]]
+        self.hidden[new] = True
         for cell in new.tolist():
             for other in self.holders[self.starts[cell] : self.starts[cell + 1]].tolist():
                 if other != i and self.done[other]:
                     self.queue_block(other)
 
-    def solved(self, block: Block, frozen: Flags, costly: Flags, ctx: Context) -> Flags:
+    def solve_block(self, block: Block, frozen: Flags, costly: Flags, ctx: Context) -> Flags:
         """Return a safe pattern of a block; ``frozen`` cells stay published, ``costly`` ones if they can."""
         local = self.stated(block, frozen, costly)
         pattern = self.propose_cheap_pattern(local, ctx)
         price = local.price(pattern)
-        self.out.solved += 1
+        self.solved += 1
         fresh = not frozen.any() and not costly.any() and not self.options.distance
         proven, bound = price == 0, 0.0
         free = int(local.suppressible.sum())
-        left = self.options.exact_seconds - self.out.seconds
+        left = self.options.exact_seconds - self.seconds
         if (
             price > 0
             and free <= self.options.exact_cells
@@ -310,8 +292,8 @@ class Modular:
             pattern, bound, proven = solve_block_exactly(
                 local, pattern, min(left, self.options.block_seconds), ctx
             )
-            self.out.seconds += time.perf_counter() - begun
-        self.out.optimal += proven
+            self.seconds += time.perf_counter() - begun
+        self.optimal += proven
         if fresh and bound > 0:
             self.count_bound(block, bound)
         return pattern[: len(block.cells)]
@@ -326,16 +308,16 @@ class Modular:
 
     def count_bound(self, block: Block, bound: float) -> None:
         """Add a block's bound to the table's, when no block that counts already shares a cell."""
-        if self.out.hidden[block.cells][~self.problem.start[block.cells]].any():
+        if self.hidden[block.cells][~self.problem.start[block.cells]].any():
             return  # solved for the sake of more than the unsafe cells
-        if not self.out.bounded[block.cells].any():
-            self.out.bounded[block.cells] = True
-            self.out.bound += bound
+        if not self.bounded[block.cells].any():
+            self.bounded[block.cells] = True
+            self.bound += bound
 
     def stated(self, block: Block, frozen: Flags, costly: Flags) -> Problem:
         """State the problem of a block: hidden margins need a small range, decided ones are frozen."""
         p, cells = self.problem, block.cells
-        hidden = self.out.hidden[cells]
+        hidden = self.hidden[cells]
         primary = p.primary[cells]
         margin = hidden & ~primary
         need_width = np.where(margin, self.tiny[cells], p.need_width[cells])

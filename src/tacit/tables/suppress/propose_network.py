@@ -180,7 +180,8 @@ class Circulations:
         left = float(self.send(net, source, sink, size, size * NOISE, WITHIN, cell, known, barred))
         if left <= size * NOISE:
             return self._take_circulation(cell, amount, known), 0.0
-        before = self._snapshot()
+        within = self._arcs
+        carried = net.moved[within]
         options: list[tuple[float, Circulation]] = []
         for way in (ONE_PATH, SEVERAL):
             if options and self.problem.n > BOTH_WAYS:
@@ -188,45 +189,38 @@ class Circulations:
             net.budget[0] = options[0][0] if options else np.inf
             net.counter[3] = FEW_PATHS if options else MOST_PATHS
             rest = float(self.send(net, source, sink, left, size * NOISE, way, cell, known, barred))
-            price = self._price_of_tentative()
             if rest <= size * NOISE:
-                options.append((price, self._take_circulation(cell, amount, known, clear=False)))
-            self._return_to(before)
+                arcs = self._arcs
+                new = arcs[(net.hidden[arcs] == 2) & (np.abs(net.moved[arcs]) > 0)]
+                way_found = self._take_circulation(cell, amount, known, clear=False)
+                options.append((float(net.cost[new].sum()), way_found))
+            self._return_to(within, carried)
         self._clear()
         if not options:
             return None
         price, best = min(options, key=lambda option: option[0])
         return best, price
 
-    def _snapshot(self) -> tuple[Ints, Floats]:
-        arcs = np.unique(self.net.path[: self.net.counter[2]])
-        return arcs, self.net.moved[arcs]
+    @property
+    def _arcs(self) -> Ints:
+        return np.unique(self.net.path[: self.net.counter[2]])
 
-    def _return_to(self, state: tuple[Ints, Floats]) -> None:
-        net = self.net
-        arcs = np.unique(net.path[: net.counter[2]])
+    def _return_to(self, kept: Ints, flow: Floats) -> None:
+        net, arcs = self.net, self._arcs
         net.moved[arcs] = 0.0
         net.hidden[arcs[net.hidden[arcs] == 2]] = 0
-        kept, flow = state
         net.moved[kept] = flow
         net.path[: len(kept)] = kept
         net.counter[2] = len(kept)
 
     def _clear(self) -> None:
-        self._return_to((np.zeros(0, dtype=np.int64), np.zeros(0)))
-
-    def _price_of_tentative(self) -> float:
-        net = self.net
-        arcs = np.unique(net.path[: net.counter[2]])
-        arcs = arcs[(net.hidden[arcs] == 2) & (np.abs(net.moved[arcs]) > 0)]
-        return float(net.cost[arcs].sum())
+        self._return_to(np.zeros(0, dtype=np.int64), np.zeros(0))
 
     def _take_circulation(
         self, cell: int, amount: float, known: int, *, clear: bool = True
     ) -> Circulation:
-        net = self.net
-        arcs = np.unique(net.path[: net.counter[2]])
-        flow = net.moved[arcs]
+        arcs = self._arcs
+        flow = self.net.moved[arcs]
         real = np.abs(flow) > abs(amount) * NOISE
         found = Circulation(cell, amount, known, arcs[real], flow[real])
         if clear:

@@ -126,7 +126,10 @@ class SuppressHypercube(Suppression):
             problem = self._problem(known)
         else:
             known = identify_respondents(known)
-            problem = light_problem(known, cost=self.cost, power=self.power)
+            # Without its relations, which a very large table should not store.
+            bare = known.with_(given=sparse.csr_array((0, len(known))))
+            problem = problem_of(bare, cost=self.cost, power=self.power, singletons=False)
+            problem = replace(problem, table=known)
         problem = set_asked_levels(problem, intervals=self.variant != "exact")
         if not problem.primary.any():
             ctx.note(proof=self.scope(table))
@@ -189,7 +192,9 @@ class SuppressHypercube(Suppression):
             fresh = hidden & (state.flag != cubes.HIDDEN)
             if not fresh.any():
                 break
-            mark_subtables(grid, state, fresh)
+            state.flag[fresh] = cubes.HIDDEN
+            run = KERNELS.pick(50 * len(state.value))
+            run["mark_cells"](grid, state.dirty, cubes.no_ints(len(grid.stride)), fresh)
             sweeps += cubes.hide_cubes(
                 grid, state, self._rules(singletons=self.singletons), ctx, everywhere=False
             )
@@ -263,13 +268,6 @@ def narrow_apriori_bounds(table: Table, apriori: float | None) -> Table:
     )
 
 
-def light_problem(table: Table, *, cost: str = "value", power: float = 1.0) -> Problem:
-    """State the problem without its relations, which a very large table should not store."""
-    bare = table.with_(given=sparse.csr_array((0, len(table))))
-    problem = problem_of(bare, cost=cost, power=power, singletons=False)
-    return replace(problem, table=table)
-
-
 def set_asked_levels(problem: Problem, *, intervals: bool) -> Problem:
     """Return the problem with its levels, or with the smallest movement in place of them."""
     if intervals:
@@ -335,10 +333,3 @@ def repair_part(
     """Return the cells of a subtable to hide, by linear programs on its own relations."""
     problem = set_asked_levels(problem_of(part, singletons=singletons), intervals=intervals)
     return protect_whole_numbers(problem, repair(problem, hidden, ctx), ctx)
-
-
-def mark_subtables(grid: Grid, state: State, cells: Flags) -> None:
-    """Hide cells, and mark every subtable with one of them."""
-    state.flag[cells] = cubes.HIDDEN
-    run = KERNELS.pick(50 * len(state.value))
-    run["mark_cells"](grid, state.dirty, cubes.no_ints(len(grid.stride)), cells)

@@ -200,15 +200,12 @@ def spared_cells(table: Table) -> Flags:
     return np.asarray(table.status == Status.UNSAFE_FREQUENCY)
 
 
-def knows_respondents(table: Table) -> bool:
-    """Return True when the table tells of some cell how many contribute to it."""
-    return table.frequency or table.holdings is not None or bool((table.count >= 0).any())
-
-
 def claimed_guard(table: Table, *, singletons: bool) -> dict[str, object]:
     """Return the parameters by which a claim tells which cells are kept from single respondents."""
     spared = spared_cells(table)
-    guards = singletons and knows_respondents(table) and bool((table.primary & ~spared).any())
+    # Only where the table tells of some cell how many contribute to it.
+    counted = table.frequency or table.holdings is not None or bool((table.count >= 0).any())
+    guards = singletons and counted and bool((table.primary & ~spared).any())
     return {"singletons": guards} | ({"spared": "frequency"} if guards and spared.any() else {})
 
 

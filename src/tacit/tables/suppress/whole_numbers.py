@@ -27,17 +27,12 @@ def protect_whole_numbers(problem: Problem, pattern: Flags, ctx: Context) -> Fla
     before = pattern
     while short := find_whole_shortfalls(problem, pattern, tick):
         for one in short:
-            pattern = pattern | hide_for(problem, pattern, one)
+            free = np.where(pattern, problem.down, 0.0), np.where(pattern, problem.up, 0.0)
+            down, up = find_movements(problem, free, one)
+            pattern = pattern | (down > 0) | (up > 0)
     if (pattern & ~before).any():
         ctx.note(for_whole_numbers=int((pattern & ~before).sum()))
     return pattern
-
-
-def hide_for(problem: Problem, pattern: Flags, short: Shortfall) -> Flags:
-    """Return the cells to hide so that one cell can move as far as it must in whole numbers."""
-    free = np.where(pattern, problem.down, 0.0), np.where(pattern, problem.up, 0.0)
-    down, up = find_movements(problem, free, short)
-    return np.asarray((down > 0) | (up > 0))
 
 
 def widen_in_whole_numbers(

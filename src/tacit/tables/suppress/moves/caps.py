@@ -13,7 +13,7 @@ from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.numerics.kernels import Kernels
-from tacit.tables.suppress.problem import Problem
+from tacit.tables.suppress.problem import Problem, touched_rows
 
 #: A limit is carried on when it shrinks below this share of what it was; this many relations are looked at.
 SHRINK, VISITS = 0.999, 4000
@@ -31,8 +31,7 @@ class Caps:
 
     def __init__(self, problem: Problem, allowed: Flags) -> None:
         cells = np.flatnonzero(allowed)
-        part = sparse.csr_array(sparse.csr_array(problem.equations)[:, cells])
-        part = part[np.diff(part.indptr) > 0]
+        part = touched_rows(problem.by_cell, cells)
         self.place = np.full(problem.n, -1, dtype=np.int64)
         self.place[cells] = np.arange(len(cells))
         columns = sparse.csc_array(part)

@@ -232,7 +232,10 @@ def look_at_hidden(s: State, w: Local, axes: int, t: int, singletons: bool, ever
         if q >= w.size[k]:
             k -= 1
             continue
-        if q == w.target[k] or not add_axis(s, w, k, q, 0):
+        # Most codes are ruled out by the first corner, before a call.
+        if q == w.target[k] or w.flag[t + (q - w.target[k]) * w.stride[k]] != 1:
+            continue
+        if not add_axis(s, w, k, q, 0):
             continue
         k += 1
         if k < axes:

@@ -33,8 +33,8 @@ HIDDEN_SHARE = 1e-3
 ROUNDS = 1
 #: Turns of loops for each cell of a neighbourhood, about.
 TURNS = 40.0
-#: Parts of a sum that are taken along with it into a grid.
-PARTS = 2
+#: About how many cells a grid has, and the parts of a sum that are taken along with it.
+GRID, PARTS = 300, 2
 #: Nothing has to move by more than this many times the amount (dropped in the last resort).
 FAR = 1e4
 
@@ -255,13 +255,13 @@ def mirror_columns(
 
 
 class Grids:
-    """Finds the grid of about so many cells around a cell of a table with dimensions."""
+    """Finds the grid around a cell of a table with dimensions."""
 
-    def __init__(self, table: Table, cells: int = 300) -> None:
+    def __init__(self, table: Table) -> None:
         self.shape = table.shape
         self.places = table.places
         self.kin = [Kin(d) for d in table.dimensions]
-        self.width = max(4, int(cells ** (1 / max(1, len(self.shape)))))
+        self.width = max(4, int(GRID ** (1 / max(1, len(self.shape)))))
         self.strides = np.array(
             [int(np.prod(self.shape[a + 1 :])) for a in range(len(self.shape))], dtype=np.int64
         )
@@ -284,7 +284,8 @@ class Grids:
         keys = np.zeros(1, dtype=np.int64)
         for axis, codes in enumerate(chosen):
             keys = (keys[:, None] + codes * self.strides[axis]).ravel()
-        return self._cells(keys)
+        cells, there = self._cells(keys)
+        return cells[there]
 
     def _codes(
         self, kin: Kin, code: int, base: int, stride: int, price: Floats, *, wide: bool
@@ -309,18 +310,15 @@ class Grids:
 
     def _cheapest(self, keys: Ints, price: Floats, many: int) -> Ints:
         """Return the places of the cells that are cheapest to hide."""
-        if self.keys is None or self.order is None:
-            toll = price[keys]
-        else:
-            at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-            toll = np.where(self.keys[at] == keys, price[self.order[at]], np.inf)
-        return np.argsort(toll, kind="stable")[:many]
+        cells, there = self._cells(keys)
+        return np.argsort(np.where(there, price[cells], np.inf), kind="stable")[:many]
 
-    def _cells(self, keys: Ints) -> Ints:
+    def _cells(self, keys: Ints) -> tuple[Ints, Flags]:
+        """Return the cells of some keys, and which of them there are."""
         if self.keys is None or self.order is None:
-            return keys
+            return keys, np.ones(len(keys), dtype=bool)
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return self.order[at[self.keys[at] == keys]]
+        return self.order[at], self.keys[at] == keys
 
 
 class Kin:

@@ -6,7 +6,6 @@ movements that share more, or cheaper, cells.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,8 +23,8 @@ from tacit.time_limits import is_past
 
 #: A movement is accepted when no relation is out by more than this share of the amount asked for.
 EXACT = 1e-6
-#: Cleaning up goes on while a pass lowers the price by this share.
-WORTH = 0.005
+#: Cleaning up goes on, for so many passes at most, while a pass lowers the price by this share.
+PASSES, WORTH = 3, 0.005
 #: It ends when its linear programs have had this many columns, and this many a cell of the table.
 LEAST_WORK, WORK = 150_000, 250
 #: Later passes leave cells that more needs than this use.
@@ -223,7 +222,9 @@ class Routes:
         found = []
         for amount in option:
             movement = self.flows.find(one.cell, amount, one.known, nearby=self.nearby)
-            if movement is None or not self._exact(movement, amount):
+            if movement is None or movement.forward < 1 - EXACT:
+                return None
+            if self.flows.gap(movement) > EXACT * abs(amount):
                 return None
             self.movements[self.next] = movement
             self.serving[self.next] = set()
@@ -231,13 +232,10 @@ class Routes:
             self.next += 1
         return tuple(found)
 
-    def _exact(self, movement: Movement, amount: float) -> bool:
-        return self.flows.gap(movement) <= EXACT * abs(amount) and movement.forward >= 1 - EXACT
-
-    def meet_all(self, ctx: Context, order: Iterable[int] | None = None) -> list[int]:
+    def meet_all(self, ctx: Context) -> list[int]:
         """Meet every need that is not met; return those that cannot be."""
         failed = []
-        todo = [n for n in (range(len(self.needs)) if order is None else order) if not self.met[n]]
+        todo = [n for n, met in enumerate(self.met) if not met]
         for k, need in enumerate(todo):
             if k % 50 == 0:
                 ctx.tick("routing what unsafe cells need", k / len(todo))
@@ -267,16 +265,14 @@ class Routes:
 
     # -- improving -----------------------------------------------------------------------------
 
-    def improve(
-        self, ctx: Context, *, passes: int = 3, until: float | None = None, work: float = 1.0
-    ) -> int:
+    def improve(self, ctx: Context, *, until: float | None = None, work: float = 1.0) -> int:
         """Publish secondaries again, most expensive first, where other ways cost less; return how many.
 
         ``work`` multiplies the columns of linear programs after which it ends: the same on every machine.
         """
         self.caps = Caps(self.problem, self.flows.allowed)
         gone, end = 0, self.flows.work + work * max(LEAST_WORK, WORK * self.problem.n)
-        for turn in range(passes):
+        for turn in range(PASSES):
             before = self.total
             cells = np.flatnonzero((self.used > 0) & ~self.base)
             cells = cells[np.argsort(-self.cost[cells], kind="stable")]
