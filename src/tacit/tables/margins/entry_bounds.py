@@ -15,7 +15,7 @@ from tacit.data.table import Table
 from tacit.errors import InputError, LimitReached
 from tacit.tables.attack.reach import ignore_share
 from tacit.tables.margins.integer_bounds import EntryRanges, How, entry_ranges
-from tacit.tables.margins.integer_systems import System, Tick, no_counts, propagate
+from tacit.tables.margins.integer_systems import System, Tick, no_counts
 from tacit.tables.margins.margins import (
     Axis,
     MarginSet,
@@ -162,7 +162,9 @@ def bound_entries(
     if options.engine == "nfold":
         return by_layers(question, entries, options, tick), "nfold"
     how: How = "mip" if options.engine == "auto" else options.engine
-    dense = how == "mip" and fills_ranges(question)
+    # Whether every whole number between the bounds of an entry is known to occur.
+    dense = how == "mip" and question.is_plain
+    dense = dense and margin_advice(question.shape, question.families).linear_is_exact
     found = entry_ranges(
         question.system, entries, how=how, value_sets=options.value_set and not dense,
         time_limit=options.time_limit, tick=tick,
@@ -176,12 +178,6 @@ def bound_entries(
     if options.engine == "auto":
         decide_by_layers(question, entries, options, found)
     return found, how
-
-
-def fills_ranges(question: Question) -> bool:
-    """Return True when every whole number between the bounds of an entry is known to occur."""
-    plain = question.is_plain
-    return plain and margin_advice(question.shape, question.families).linear_is_exact
 
 
 def closed_form(question: Question, entries: Ints, options: Options) -> EntryRanges | None:
@@ -262,14 +258,10 @@ def long_walk(question: Question, options: Options, start: Floats) -> tuple[Walk
 
 def by_layers(question: Question, entries: Ints, options: Options, tick: Tick) -> EntryRanges:
     """Bound entries by n-fold programming: one walk for uniqueness, augmentation for open ends."""
-    first = entry_ranges(question.system, entries[:0], time_limit=options.time_limit, tick=tick)
-    start = first.base
+    found = entry_ranges(question.system, entries[:0], time_limit=options.time_limit, tick=tick)
+    start = found.base
     walk, places = long_walk(question, options, start)
     table = walk.table
-    low, high = propagate(question.system)
-    found = replace(
-        first, lower=low, upper=high, inner_lower=start.copy(), inner_upper=start.copy()
-    )
     found.tables.clear()
     found.low_at[:] = found.high_at[:] = -1
     fixed = places[walk.unique()]

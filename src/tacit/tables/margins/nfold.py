@@ -243,15 +243,12 @@ def layer_matrices(
             for f in supports
         ]
         cells = int(np.prod([a.size for a in short]))
-        stacked = np.vstack(blocks) if blocks else np.zeros((0, cells))
-        return stacked.astype(np.int64)
+        stacked = np.vstack([np.zeros((0, cells)), *blocks]).astype(np.int64)
+        # With no sums at all every vector is allowed.
+        return stacked if len(stacked) else np.zeros((1, cells), dtype=np.int64)
 
     across = rows([f for f in families if long_axis not in f])
-    within = rows([f for f in families if long_axis in f])
-    # With no sums at all on one side every vector is allowed there.
-    cells = int(np.prod([a.size for a in short]))
-    zero = np.zeros((1, cells), dtype=np.int64)
-    return (across if len(across) else zero), (within if len(within) else zero)
+    return across, rows([f for f in families if long_axis in f])
 
 
 class Walk:

@@ -157,13 +157,6 @@ def random_start(h: Hypergraph, cap: Ints, rng: np.random.Generator) -> Ints:
     return side
 
 
-def grow_start(h: Hypergraph, rng: np.random.Generator) -> Ints:
-    """Put one random vertex on side 0; refinement, which must lighten side 1, grows a region from it."""
-    side = np.ones(h.n, dtype=np.int64)
-    side[rng.integers(h.n)] = 0
-    return side
-
-
 class Level(NamedTuple):
     """A hypergraph, and the vertex of the next coarser one that each of its own goes into."""
 
@@ -189,15 +182,9 @@ def coarsen_hypergraph(
         settled = np.empty(n, dtype=np.int64)
         settled[up] = own
         own = settled
-        h = contract_vertices(h, up, n)
+        weight = np.bincount(up, weights=h.weight, minlength=n).astype(np.int64)
+        h = build_hypergraph(up[h.pins], nets_of_pins(h), weight, h.cost)
     return levels, h
-
-
-def contract_vertices(h: Hypergraph, up: Ints, n: int) -> Hypergraph:
-    """Return the hypergraph of merged vertices."""
-    nets = np.repeat(np.arange(len(h.cost), dtype=np.int64), np.diff(h.begin))
-    weight = np.bincount(up, weights=h.weight, minlength=n).astype(np.int64)
-    return build_hypergraph(up[h.pins], nets, weight, h.cost)
 
 
 def descent(h: Hypergraph, cap: Ints, options: Options, *, scaled: bool) -> Ints:
@@ -205,8 +192,12 @@ def descent(h: Hypergraph, cap: Ints, options: Options, *, scaled: bool) -> Ints
     levels, coarse = coarsen_hypergraph(h, options, scaled=scaled)
 
     def start(i: int) -> Ints:
-        grown = i % 2 == 0
-        side = grow_start(coarse, options.rng) if grown else random_start(coarse, cap, options.rng)
+        if i % 2:
+            side = random_start(coarse, cap, options.rng)
+        else:
+            # From a single vertex on side 0 refinement, which must lighten side 1, grows a region.
+            side = np.ones(coarse.n, dtype=np.int64)
+            side[options.rng.integers(coarse.n)] = 0
         refine_bipartition(coarse, side, cap)
         return side
 
@@ -341,7 +332,7 @@ def induce_subhypergraph(h: Hypergraph, vertices: Ints) -> Hypergraph:
     number[vertices] = np.arange(len(vertices))
     own = number[h.pins]
     whole = ends_of_nets(h, number)[0] >= 0
-    nets = np.repeat(np.arange(len(h.cost), dtype=np.int64), np.diff(h.begin))
+    nets = nets_of_pins(h)
     keep = whole[nets]
     return build_hypergraph(own[keep], nets[keep], h.weight[vertices], h.cost)
 
@@ -543,6 +534,11 @@ def many_cut(h: Hypergraph, part: Ints) -> int:
     """Return the cost of the nets that lie in more than one block."""
     low, high = ends_of_nets(h, part)
     return int(h.cost[high > low].sum())
+
+
+def nets_of_pins(h: Hypergraph) -> Ints:
+    """Return the net of each entry of ``pins``."""
+    return np.repeat(np.arange(len(h.cost), dtype=np.int64), np.diff(h.begin))
 
 
 def ends_of_nets(h: Hypergraph, values: Ints) -> tuple[Ints, Ints]:
