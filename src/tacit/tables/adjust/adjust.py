@@ -158,7 +158,7 @@ class Adjust(Method[Table]):
                 clock=clock,
             )
         published = model.published(table, z, decimals)
-        ctx.note(**self.summary(table, model, found, published, decimals))
+        ctx.note(**self.summary(table, model, found, published))
         return table.with_changed(published)
 
     def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
@@ -295,12 +295,7 @@ class Adjust(Method[Table]):
         return sparse.csr_array(whole), np.array(slack)[ranged]
 
     def summary(
-        self,
-        table: Table,
-        model: Model,
-        found: Adjusted,
-        published: Floats,
-        decimals: int | None,
+        self, table: Table, model: Model, found: Adjusted, published: Floats
     ) -> dict[str, Any]:
         """Return what goes into the ledger."""
         unit = model.scale**2 if self.norm == "l2" else model.scale
@@ -309,6 +304,7 @@ class Adjust(Method[Table]):
         moved = np.append(
             z[model.cells] / model.scale, np.zeros(model.problem.n - len(model.cells))
         )
+        decimals = find_decimals(table) if self.decimals == "table" else None
         # Slacks of ranges cost next to nothing and move nothing that is published.
         distance = unit * (
             found.point.value

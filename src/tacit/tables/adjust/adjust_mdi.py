@@ -22,7 +22,7 @@ from tacit.tables.adjust.directions import Movement, TieRule
 from tacit.tables.adjust.ipf import Totals
 from tacit.tables.adjust.mdi import (
     MOST_EXHAUSTIVE,
-    Pattern,
+    Outcome,
     Search,
     Tick,
     blocking,
@@ -137,10 +137,10 @@ class AdjustMdi(Method[Table]):
                 f"way; this table has {len(movement.open):,}"
             )
         search = Search(movement, self, lambda share: ctx.tick(self.title(), share))
-        best = search.run(ctx.rng)
-        if best is None:
+        outcome = search.run(ctx.rng)
+        if outcome is None:
             raise make_infeasible_error(table, ground, movement, cells)
-        free = within_bounds(movement, best, max_iter=self.max_iter, tol=self.tol)
+        free = within_bounds(movement, outcome.pattern, max_iter=self.max_iter, tol=self.tol)
         if free is None:
             raise Infeasible(
                 "the fitted cells leave the bounds that outsiders know and cannot be brought back: "
@@ -148,29 +148,29 @@ class AdjustMdi(Method[Table]):
             )
         values = table.value[ground.free].copy()
         values[cells.free] = free
-        values[cells.fixed] = movement.safe(best.up)
-        ctx.note(**self.summary(search, best, values, table.value[ground.free]))
+        values[cells.fixed] = movement.safe(outcome.pattern.up)
+        ctx.note(**self.summary(movement, outcome, values, table.value[ground.free]))
         return table.with_changed(ground.expand(values))
 
     def summary(
-        self, search: Search, best: Pattern, values: Floats, original: Floats
+        self, m: Movement, outcome: Outcome, values: Floats, original: Floats
     ) -> dict[str, Any]:
         """Return what goes into the ledger."""
         proven = self.search == "exhaustive" and not self.paper_ipf
         return {
             "status": "optimal" if proven else "heuristic",
-            "information": best.information,
+            "information": outcome.pattern.information,
             "information_by_definition": discrimination_information(values, original)
             if not self.allow_zero_change
             else None,
-            "trace": search.trace,
-            "unsafe": search.m.n,
-            "raised": int(best.up.sum()),
-            "patterns_fitted": search.fitted,
-            "patterns_infeasible": search.infeasible,
-            "flips": search.flips,
-            "fit_cycles": best.fit.cycles,
-            "fit_gap": best.fit.error,
+            "trace": outcome.trace,
+            "unsafe": m.n,
+            "raised": int(outcome.pattern.up.sum()),
+            "patterns_fitted": outcome.fitted,
+            "patterns_infeasible": outcome.infeasible,
+            "flips": outcome.flips,
+            "fit_cycles": outcome.pattern.fit.cycles,
+            "fit_gap": outcome.pattern.fit.error,
         }
 
     def _claims(self, table: Table, result: Table) -> Iterable[Claim]:

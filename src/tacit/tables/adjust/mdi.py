@@ -118,6 +118,17 @@ class Pattern:
     information: float
 
 
+@dataclass(eq=False)
+class Outcome:
+    """The best pattern, and how it was reached."""
+
+    pattern: Pattern
+    trace: dict[str, float]  # K after each part of the search
+    fitted: int
+    infeasible: int
+    flips: int
+
+
 class Search:
     """The best pattern so far, and the ways of looking for a better one."""
 
@@ -125,15 +136,14 @@ class Search:
         self.m, self.rules, self.tick = m, rules, tick
         self.fitted = self.infeasible = self.flips = 0
         self.base = float(m.free.sum())
-        #: K after each part of the search.
-        self.trace: dict[str, float] = {}
 
-    def run(self, rng: np.random.Generator) -> Pattern | None:
+    def run(self, rng: np.random.Generator) -> Outcome | None:
         """Return the best pattern found; None when none of those tried is feasible."""
         m, rules = self.m, self.rules
+        trace: dict[str, float] = {}
         tried = [self.fit(up) for up in starts(m, rules.tie_rule, rules.max_enum)]
-        self.trace["heuristic"] = min(t.information for t in tried)
-        if math.isinf(self.trace["heuristic"]):
+        trace["heuristic"] = min(t.information for t in tried)
+        if math.isinf(trace["heuristic"]):
             up = feasible_pattern(m)
             if up is None:
                 return None
@@ -142,14 +152,15 @@ class Search:
         if not improved:
             return None
         best = min(improved, key=lambda t: t.information)
-        self.trace["flips"] = best.information
+        trace["flips"] = best.information
         if rules.random_search:
             best = self.at_random(best, rng)
-            self.trace["random_search"] = best.information
+            trace["random_search"] = best.information
         if rules.search == "exhaustive":
             best = self.through(best)
-            self.trace["exhaustive"] = best.information
-        return self.polish_best(best)
+            trace["exhaustive"] = best.information
+        best = self.polish_best(best)
+        return Outcome(best, trace, self.fitted, self.infeasible, self.flips)
 
     def fit(self, up: Flags, warm: tuple[Floats, Floats] | None = None) -> Pattern:
         """Fit the free cells to a pattern; its divergence is infinite where that is impossible."""
