@@ -11,8 +11,7 @@ import time
 import numpy as np
 
 import tacit
-from tacit.tables.adjust.adjust_mdi import movement_of
-from tacit.tables.adjust.mdi import random_information
+from tacit.tables.adjust.adjust_mdi import movement_of, random_information
 from tacit.tables.rounding.model import basis
 
 #: Name to (shape, unsafe cells).

@@ -18,7 +18,7 @@ from tacit.data.cells.relations import roll_up
 from tacit.data.table import Contributors
 from tacit.tables.suppress.problem import problem_of
 from tacit.tables.suppress.propose_gauss import choose_hidden_cells
-from tacit.tables.suppress.propose_modular import Modular, Options, blocks_of
+from tacit.tables.suppress.propose_modular import Modular, blocks_of
 
 SHAPES = [(25, 25), (7, 7, 7), (80, 80), (16, 16, 16), (240, 240), (35, 35, 35)]
 
@@ -69,7 +69,7 @@ def engines(table):
 
     def modular():
         return (
-            Modular(problem, blocks_of(table), Options(exact_seconds=60.0))
+            Modular(problem, blocks_of(table), tacit.SuppressModular(exact_seconds=60.0))
             .run(Context.start(1))
             .hidden
         )

@@ -292,7 +292,13 @@ class Method(Spec, Generic[D]):
             result = around.judge(result, ctx)
         if watch.reached:
             ctx.note(**{LIMIT_REACHED: True})
-        action = Action(
+        action = self._action(ctx, claims, begun)
+        ctx.tick(self.title(), 1.0)
+        return result.with_action(action)
+
+    def _action(self, ctx: Context, claims: tuple[Claim, ...], begun: float) -> Action:
+        """Return what the history says of a protection that began at a moment (``time.perf_counter``)."""
+        return Action(
             kind=self.kind,
             parameters=self.to_dict(public=True),
             techniques=self.techniques,
@@ -301,8 +307,6 @@ class Method(Spec, Generic[D]):
             seconds=time.perf_counter() - begun,
             private=self.to_dict(),
         )
-        ctx.tick(self.title(), 1.0)
-        return result.with_action(action)
 
     def _protect(self, around: Around[D], ctx: Context) -> tuple[D, tuple[Claim, ...]]:
         """Do the work, with what its kind of data looks after before and after it."""

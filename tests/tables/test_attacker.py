@@ -13,7 +13,7 @@ from tacit.errors import Cancelled, SolverError
 from tacit.tables.attack import reach as _reach
 from tacit.tables.attack.attacker import CLOSE, Attacker, is_need_met, shortfalls
 from tacit.tables.attack.exactness import deducing_pairs, determined, parallel_classes
-from tacit.tables.attack.knowledge import intervals_of
+from tacit.tables.attack.knowledge import all_of, intervals_of
 from tacit.tables.attack.systems import propagate_bounds, system_of
 from tacit.tables.suppress.problem import problem_of
 
@@ -68,7 +68,7 @@ def test_the_reduced_system_has_the_intervals_of_the_whole_one(seed):
     p = problem_of(table)
     small = system_of(p.by_cell, table.hidden, p.down, p.up)
     for s in (small, system_of(p.by_cell, table.hidden, p.down, p.up, reduced=False)):
-        _reach.answer_wants(s, [_reach.Wants.everything(b) for b in s.blocks], lambda _share: None)
+        _reach.answer_wants(s, all_of(s, np.arange(len(s.cells))), lambda _share: None)
         low, high = s.interval()
         outer_low, outer_high = s.interval(inner=False)
         slack = 1e-6 * np.abs(table.value).max(initial=1e-9)

@@ -16,10 +16,9 @@ from tacit.data.cells.relations import roll_up
 from tacit.data.cells.status import Status
 from tacit.errors import Cancelled, Infeasible
 from tacit.tables.attack.attacker import shortfalls
-from tacit.tables.suppress.clean_up import clean
 from tacit.tables.suppress.moves.routes import Routes, needs_of
 from tacit.tables.suppress.problem import problem_of
-from tacit.tables.suppress.repair import repair, suppress
+from tacit.tables.suppress.repair import clean, repair, suppress
 from tacit.tables.suppress.suppress_linear import SuppressLinear
 
 INVESTMENT = [

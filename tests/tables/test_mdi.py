@@ -13,16 +13,14 @@ from scipy.optimize import minimize
 import tacit
 from tacit.errors import Infeasible, InputError
 from tacit.tables.adjust import ipf as _ipf
-from tacit.tables.adjust.adjust_mdi import movement_of
+from tacit.tables.adjust.adjust_mdi import AdjustMdi, movement_of, random_information
 from tacit.tables.adjust.directions import Slab, starts, votes
 from tacit.tables.adjust.ipf import CONVERGED, STUCK, Totals, fit_totals
 from tacit.tables.adjust.mdi import (
-    Rules,
     Search,
     discrimination_information,
     entropy,
     feasible_pattern,
-    random_information,
     random_search_size,
 )
 from tacit.tables.rounding.model import basis
@@ -59,7 +57,7 @@ def random_table(seed, shape, share, *, low=0.1, high=0.5, mask=None):
 
 def brute_force(m):
     """The least K over all patterns, each fitted from the start to the last digit."""
-    search = Search(m, Rules(tol=1e-12, max_iter=5000), lambda _: None)
+    search = Search(m, AdjustMdi(tol=1e-12, max_iter=5000), lambda _: None)
     best = np.inf
     for bits in itertools.product([False, True], repeat=m.n):
         best = min(best, search.fit(np.array(bits)).information)
@@ -183,7 +181,7 @@ def test_numpy_twins_do_the_same(seed):
 
 def test_scans_agree_and_never_rule_out_a_flip_that_helps():
     m = movement(random_table(3, (6, 6), 0.3))
-    search = Search(m, Rules(tol=1e-12), lambda _: None)
+    search = Search(m, AdjustMdi(tol=1e-12), lambda _: None)
     now = search.fit(next(starts(m, "printed", 16)))
     steps = search.steps(now)
     order = m.open

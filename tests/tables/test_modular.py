@@ -20,7 +20,7 @@ from tacit.errors import Infeasible, InputError
 from tacit.tables.attack.attacker import shortfalls
 from tacit.tables.attack.standards import ps1_star, ps2
 from tacit.tables.suppress.problem import problem_of
-from tacit.tables.suppress.propose_modular import Modular, Options, blocks_of, distance_cost
+from tacit.tables.suppress.propose_modular import Modular, blocks_of, distance_cost
 
 HOME = Path(__file__).parents[1] / "fixtures"
 ARGUS, STUDY = HOME / "psd28-argus-software", HOME / "psd04-harmonizing-suppression"
@@ -166,7 +166,7 @@ def random_table(seed, sizes=None, *, few=3):
 def test_every_block_is_safe_by_itself_and_the_table_as_a_whole(seed, exact):
     table = random_table(seed, few=2)
     problem = problem_of(table, singletons=False)
-    options = Options(exact_cells=200 if exact else 0)
+    options = tacit.SuppressModular(exact_cells=200 if exact else 0)
     run = Modular(problem, blocks_of(table), options)
     out = run.run(Context.start(1))
     if not out.given_up:

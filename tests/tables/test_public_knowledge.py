@@ -5,8 +5,7 @@ import pytest
 
 import tacit
 from tacit import examples
-from tacit.tables.attack.knowledge import knowledge_of
-from tacit.tables.attack.public import public_range
+from tacit.tables.attack.knowledge import knowledge_of, public_range
 
 
 @pytest.fixture(scope="module")

@@ -89,7 +89,7 @@ def brute(table, base):
         if len(model.right) and (np.rint(model.extra @ x) != model.right).any():
             continue
         spread = model.spread(x)
-        y = int(model.excess(spread)[model.margin].max(initial=0))
+        y = model.furthest(spread)
         best = min(best, (y, model.secondary(spread)))
     return best
 

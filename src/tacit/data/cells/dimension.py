@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from tacit.arrays import Ints
+from tacit.arrays import Flags, Ints
 from tacit.data.hierarchy import Hierarchy
 from tacit.errors import HierarchyError
 
@@ -214,21 +214,7 @@ class Dimension:
     @functools.cached_property
     def depth(self) -> Ints:
         """Return the shortest distance of each code from a root."""
-        depth = np.full(len(self), -1, dtype=np.int64)
-        depth[list(self.roots)] = 0
-        front = list(self.roots)
-        below: dict[int, list[int]] = {}
-        for s in self.sums:
-            below.setdefault(s.parent, []).extend(s.children)
-        while front:
-            following = []
-            for code in front:
-                for child in below.get(code, ()):
-                    if depth[child] < 0:
-                        depth[child] = depth[code] + 1
-                        following.append(child)
-            front = following
-        return depth
+        return steps_below(self, self.roots)
 
     @functools.cached_property
     def equations(self) -> sparse.csr_array:
@@ -263,6 +249,37 @@ def sums_between(
         )
         for parent, children in relations
     )
+
+
+def steps_below(dimension: Dimension, tops: Iterable[int]) -> Ints:
+    """Return the shortest distance of each code from some codes that it is below of; -1: of none."""
+    front = list(tops)
+    steps = np.full(len(dimension), -1, dtype=np.int64)
+    steps[front] = 0
+    below: dict[int, list[int]] = {}
+    for s in dimension.sums:
+        below.setdefault(s.parent, []).extend(s.children)
+    while front:
+        following = []
+        for code in front:
+            for child in below.get(code, ()):
+                if steps[child] < 0:
+                    steps[child] = steps[code] + 1
+                    following.append(child)
+        front = following
+    return steps
+
+
+def keep_codes(dimension: Dimension, keep: Flags, *, sums: bool = True) -> Dimension:
+    """Return the dimension of some of its codes, with the sums (or without) that hold no others."""
+    place = np.cumsum(keep) - 1
+    kept = tuple(
+        Sum(int(place[s.parent]), tuple(int(place[c]) for c in s.children), s.signs)
+        for s in dimension.sums
+        if sums and keep[[s.parent, *s.children]].all()
+    )
+    codes = tuple(itertools.compress(dimension.codes, keep))
+    return Dimension(dimension.name, codes, kept, dimension.labels)
 
 
 def expand(dimension: Dimension) -> sparse.csr_array:

@@ -26,10 +26,9 @@ from tacit.tables.adjust.cta import (
     adjusted_claims,
     find_blocking_levels,
     find_decimals,
-    from_steps,
-    in_steps,
     needs,
     safe_values,
+    scale_steps,
     whole_deviations,
 )
 from tacit.tables.adjust.programs import Adjustment, Clock
@@ -153,7 +152,7 @@ class Adjust(Method[Table]):
             z = whole_deviations(
                 model.problem,
                 found.point,
-                float(in_steps(np.array(model.scale), decimals)),
+                float(scale_steps(np.array(model.scale), decimals)),
                 len(model.cells),
                 square=self.norm == "l2",
                 clock=clock,
@@ -345,8 +344,8 @@ class Model:
         if decimals is None:
             values = np.clip(table.value + moved, table.lower, table.upper)
             return cells.expand(values[cells.free])
-        steps = np.rint(in_steps(table.value, decimals)) + moved
-        return from_steps(np.rint(cells.expand(steps[cells.free])), decimals)
+        steps = np.rint(scale_steps(table.value, decimals)) + moved
+        return scale_steps(np.rint(cells.expand(steps[cells.free])), -decimals)
 
 
 def standard_errors(table: Table) -> Floats:

@@ -23,14 +23,14 @@ from tacit.tables.adjust.ipf import Totals
 from tacit.tables.adjust.mdi import (
     MOST_EXHAUSTIVE,
     Outcome,
-    Rules,
-    adjust_mdi,
+    Search,
+    Tick,
     blocking,
     discrimination_information,
-    random_search_size,
+    random_pattern,
     within_bounds,
 )
-from tacit.tables.rounding.model import Basis, basis, orient_relations
+from tacit.tables.rounding.model import Basis, basis, first_fit, orient_relations
 
 Margins = Literal["one_way", "all"] | tuple[tuple[str | int, ...], ...]
 Share = Annotated[float, Field(gt=0, lt=1)]
@@ -136,9 +136,8 @@ class AdjustMdi(Method[Table]):
                 f"an exhaustive search goes up to {MOST_EXHAUSTIVE} unsafe cells that may go either "
                 f"way; this table has {len(movement.open):,}"
             )
-        outcome = adjust_mdi(
-            movement, self.rules(), ctx.rng, lambda share: ctx.tick(self.title(), share)
-        )
+        search = Search(movement, self, lambda share: ctx.tick(self.title(), share))
+        outcome = search.run(ctx.rng)
         if outcome is None:
             raise make_infeasible_error(table, ground, movement, cells)
         free = within_bounds(movement, outcome.pattern, max_iter=self.max_iter, tol=self.tol)
@@ -153,28 +152,18 @@ class AdjustMdi(Method[Table]):
         ctx.note(**self.summary(movement, outcome, values, table.value[ground.free]))
         return table.with_changed(ground.expand(values))
 
-    def rules(self) -> Rules:
-        """Return the parameters of the search."""
-        size = self.random_search or 0
-        same = ("tol", "max_iter", "paper_ipf", "max_enum", "tie_rule", "flip_passes", "enough")
-        return Rules(
-            **{name: getattr(self, name) for name in same},
-            exhaustive=self.search == "exhaustive",
-            random_size=random_search_size(*size) if isinstance(size, tuple) else size,
-        )
-
     def summary(
         self, m: Movement, outcome: Outcome, values: Floats, original: Floats
     ) -> dict[str, Any]:
         """Return what goes into the ledger."""
-        proven = self.search == "exhaustive" or (self.rules().exhaustive and not len(m.open))
+        proven = self.search == "exhaustive" and not self.paper_ipf
         return {
-            "status": "optimal" if proven and not self.paper_ipf else "heuristic",
+            "status": "optimal" if proven else "heuristic",
             "information": outcome.pattern.information,
             "information_by_definition": discrimination_information(values, original)
             if not self.allow_zero_change
             else None,
-            "trace": dict(outcome.trace),
+            "trace": outcome.trace,
             "unsafe": m.n,
             "raised": int(outcome.pattern.up.sum()),
             "patterns_fitted": outcome.fitted,
@@ -187,6 +176,15 @@ class AdjustMdi(Method[Table]):
     def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
         del table
         return adjusted_claims(result)
+
+
+def random_information(
+    m: Movement, size: int, rng: np.random.Generator, tick: Tick = lambda _: None
+) -> Floats:
+    """Return K of random patterns (infinite ones left out)."""
+    search = Search(m, AdjustMdi(), tick)
+    found = [search.fit(random_pattern(m, rng)).information for _ in range(size)]
+    return np.array([k for k in found if np.isfinite(k)])
 
 
 class Split(NamedTuple):
@@ -344,24 +342,19 @@ def relation_totals(table: Table, ground: Basis) -> Totals:
 
 
 def disjoint_passes(rows: sparse.csr_array) -> list[tuple[npt.NDArray[np.int32], int]]:
-    """Put totals into passes in which no two share a cell, first fit."""
-    passes: list[npt.NDArray[np.int32]] = []
-    counts: list[int] = []
-    seen: set[bytes] = set()
-    for start, end in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
-        cells = np.sort(rows.indices[start:end])
-        key = cells.tobytes()
-        if not len(cells) or key in seen:
-            continue
-        seen.add(key)
-        fits = (i for i, used in enumerate(passes) if (used[cells] < 0).all())
-        i = next(fits, len(passes))
-        if i == len(passes):
-            passes.append(np.full(rows.shape[1], -1, dtype=np.int32))
-            counts.append(0)
-        passes[i][cells] = counts[i]
-        counts[i] += 1
-    return list(zip(passes, counts, strict=True))
+    """Put totals into passes in which no two share a cell, first fit; equal ones are taken once."""
+    cells = [np.sort(own) for own in np.split(rows.indices, rows.indptr[1:-1])]
+    first = {own.tobytes(): i for i, own in reversed(list(enumerate(cells))) if len(own)}
+    kept = np.sort(np.array(list(first.values()), dtype=np.int64))
+    slot = first_fit(rows[kept], np.arange(len(kept)))
+    passes = []
+    for s in range(int(slot.max(initial=-1)) + 1):
+        label = np.full(rows.shape[1], -1, dtype=np.int32)
+        members = kept[slot == s]
+        for number, i in enumerate(members):
+            label[cells[i]] = number
+        passes.append((label, len(members)))
+    return passes
 
 
 def make_infeasible_error(table: Table, ground: Basis, m: Movement, cells: Split) -> Infeasible:

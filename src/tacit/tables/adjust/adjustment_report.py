@@ -25,6 +25,7 @@ from tacit.plot.theme import AFTER, BEFORE
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
+from tacit.tables.attack.audit import codes_of_cells
 
 
 @register
@@ -74,7 +75,9 @@ class AdjustmentReport(Measure[Table]):
         if self.cells == "ground":
             use &= table.ground
         o, a, unsafe = true[use], published[use], table.primary[use]
-        lost = independent_totals(table) if self.freedom == "margins" else 1
+        lost = 1
+        if self.freedom == "margins" and table.is_product:
+            lost += sum(len(d.leaves) - 1 for d in table.dimensions)
         numbers = adjustment_statistics(o, a, unsafe, lost=lost)
         drawn = self._draw_directions(table, ctx)
         if len(drawn):
@@ -102,8 +105,7 @@ class AdjustmentReport(Measure[Table]):
         """Return the discrimination information of random directions."""
         if not self.random_patterns:
             return np.zeros(0)
-        from tacit.tables.adjust.adjust_mdi import movement_of
-        from tacit.tables.adjust.mdi import random_information
+        from tacit.tables.adjust.adjust_mdi import movement_of, random_information
         from tacit.tables.rounding.model import basis
 
         try:
@@ -182,7 +184,7 @@ def adjustment_statistics(
         "min_change": float(change.min()) if len(change) else 0.0,
         "max_change": float(change.max()) if len(change) else 0.0,
         "ks_D": d,
-        "ks_p": kolmogorov_p(d * z),
+        "ks_p": float(special.kolmogorov(d * z)),
         "kuiper_V": v,
         "kuiper_p": kuiper_p(v * z),
         "chi2": chi2,
@@ -225,11 +227,6 @@ def distances(o: Floats, a: Floats) -> tuple[float, float]:
     return max(above, below), above + below
 
 
-def kolmogorov_p(z: float) -> float:
-    """Return 2 sum (-1)^(j-1) exp(-2 j^2 z^2), at most 1."""
-    return float(min(1.0, max(0.0, special.kolmogorov(z))))
-
-
 def kuiper_p(z: float) -> float:
     """Return 2 sum (4 j^2 z^2 - 1) exp(-2 j^2 z^2); 1 below 0.4."""
     if z < 0.4:
@@ -247,19 +244,9 @@ def chi_square(o: Floats, a: Floats, lost: int) -> tuple[float, int, float]:
     return chi2, max(df, 0), float(special.chdtrc(df, chi2)) if df > 0 else math.nan
 
 
-def independent_totals(table: Table) -> int:
-    """Return how many one-way totals are independent of each other."""
-    if not table.is_product:
-        return 1
-    return 1 + sum(len(d.leaves) - 1 for d in table.dimensions)
-
-
 def cells_frame(table: Table, use: Flags, o: Floats, a: Floats, unsafe: Flags) -> nw.DataFrame[Any]:
     """Return every compared cell. Confidential."""
-    at = np.flatnonzero(use)
-    codes = {
-        k: np.asarray(v, dtype=object)[at].tolist() for k, v in table.columns_of_codes().items()
-    }
+    codes = codes_of_cells(table, np.flatnonzero(use))
     change = np.divide(100 * (a - o), np.abs(o), out=np.full(len(o), np.nan), where=o != 0)
     data = {**codes, "original": o, "adjusted": a, "per cent": change, "unsafe": unsafe}
     return nw.from_native(pa.table(data), eager_only=True)

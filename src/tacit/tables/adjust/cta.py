@@ -24,6 +24,7 @@ from tacit.claims import Claim
 from tacit.data.table import Table
 from tacit.errors import Infeasible, LimitReached
 from tacit.numerics.algebra import dot
+from tacit.numerics.elementary import ten_to
 from tacit.solve import Highs, LinearModel
 from tacit.tables.adjust.claims import additive_claim, claim_on
 from tacit.tables.adjust.programs import (
@@ -231,14 +232,13 @@ def adjust_squares(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adju
     guess = np.where(fixed, up, z[a.unsafe] > (a.up - a.down) / 2)
     program.pi = pi
     best = program.solve(guess)
-    first, flips = best.value, 0
-    if np.isfinite(best.value):
-        best, flips = improve(program, a, best, clock.part(0.5))
-    else:
+    first = best.value
+    if not np.isfinite(first):
         other = fallback(a, program, clock.part(0.5))
         if other is None:
             return None
-        best, flips = improve(program, a, other.point, clock.part(0.5))
+        best = other.point
+    best, flips = improve(program, a, best, clock.part(0.5))
     searched = best.value
     if exact and k:
         found, bound = program.branch(best, clock, gap)
@@ -315,23 +315,17 @@ def find_decimals(table: Table) -> int | None:
     for decimals in range(-MOST_ZEROS, MOST_DECIMALS + 1):
         if (np.abs(values) * 10.0**decimals >= LARGEST).any():
             return None
-        steps = np.rint(in_steps(values, decimals))
+        steps = np.rint(scale_steps(values, decimals))
         # Sums of decimals differ from them in the last bits.
-        if (np.abs(from_steps(steps, decimals) - values) <= LAST_BITS * np.abs(values)).all():
+        if (np.abs(scale_steps(steps, -decimals) - values) <= LAST_BITS * np.abs(values)).all():
             return decimals
     return None
 
 
-def in_steps(values: Floats, decimals: int) -> Floats:
-    """Return values in units of their last decimal."""
-    power = 10.0 ** abs(decimals)
-    return np.asarray(values * power if decimals >= 0 else values / power)
-
-
-def from_steps(steps: Floats, decimals: int) -> Floats:
-    """Return the numbers nearest to steps of the last decimal."""
-    power = 10.0 ** abs(decimals)
-    return np.asarray(steps / power if decimals >= 0 else steps * power)
+def scale_steps(steps: Floats, exponent: Floats | int) -> Floats:
+    """Return steps times powers of ten, without the errors of multiplying by 0.1."""
+    power = ten_to(np.abs(exponent))
+    return np.where(np.asarray(exponent) >= 0, steps * power, steps / power)
 
 
 def whole_deviations(

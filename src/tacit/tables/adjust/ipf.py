@@ -120,7 +120,9 @@ def fit_totals(
     if (target < -1e3 * least).any():
         return Fit(cells, factors, NEGATIVE, 0, np.inf)
     goal = np.where(target <= 1e3 * least, 0.0, target)
-    cycle = pick_cycle(20.0 * totals.labels.size)
+    # The twin on whole arrays gives the same numbers: it adds in the same order (``bincount`` does).
+    pays = KERNELS.pays(20.0 * totals.labels.size)
+    cycle: Callable[..., Any] = KERNELS.compiled()["cycle_loop"] if pays else cycle_numpy
     state, cycles, error = cycle(
         cells, totals.labels, totals.starts, goal, factors, least, tol, max_iter, absolute
     )
@@ -189,15 +191,6 @@ def steps_of_lam(cells: Floats, totals: Totals, changes: Floats) -> Floats | Non
 # -- kernels -------------------------------------------------------------------------------------------
 
 
-def pick_cycle(turns: float) -> Callable[..., Any]:
-    """Return the fitting compiled where that pays, else its twin on whole arrays.
-
-    The twin adds in the same order (``bincount`` does) and takes logarithms from the same library, so that both give
-    the same numbers.
-    """
-    return KERNELS.compiled()["cycle_loop"] if KERNELS.pays(turns) else cycle_numpy
-
-
 def cycle_loop(
     cells: Floats,
     labels: Labels,
@@ -255,7 +248,7 @@ def cycle_numpy(
     max_iter: int,
     absolute: bool,
 ) -> tuple[int, int, float]:
-    """Do what :func:`cycle_loop` does with whole arrays."""
+    """Do what :func:`cycle_loop` does with whole arrays, with logarithms from the same library."""
     own = [slice(int(a), int(b)) for a, b in itertools.pairwise(starts)]
     inside = [np.flatnonzero(row >= 0) for row in labels]
     where = [row[at] - int(s.start) for row, at, s in zip(labels, inside, own, strict=True)]

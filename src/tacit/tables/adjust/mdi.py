@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ from tacit.errors import InputError
 from tacit.numerics.algebra import dot
 from tacit.numerics.elementary import exp, log
 from tacit.solve import Highs, LinearModel
-from tacit.tables.adjust.directions import Movement, TieRule, eta, starts, xlogx
+from tacit.tables.adjust.directions import Movement, eta, starts, xlogx
 from tacit.tables.adjust.ipf import (
     CONVERGED,
     KERNELS,
@@ -33,6 +34,9 @@ from tacit.tables.adjust.ipf import (
     fit_totals,
     steps_of_lam,
 )
+
+if TYPE_CHECKING:
+    from tacit.tables.adjust.adjust_mdi import AdjustMdi
 
 Tick = Callable[[float | None], None]
 
@@ -114,39 +118,49 @@ class Pattern:
     information: float
 
 
-@dataclass(frozen=True, eq=False)
-class Rules:
-    """How the pattern is looked for; see the fields of AdjustMdi."""
-
-    tol: float = 1e-8
-    max_iter: int = 1000
-    paper_ipf: bool = False
-    max_enum: int = 16
-    tie_rule: TieRule = "smaller_entropy_change"
-    flip_passes: int | None = None
-    exhaustive: bool = False
-    random_size: int = 0
-    enough: float | None = None
-
-
 @dataclass(eq=False)
 class Outcome:
     """The best pattern, and how it was reached."""
 
     pattern: Pattern
-    trace: dict[str, float] = field(default_factory=dict)
-    fitted: int = 0
-    infeasible: int = 0
-    flips: int = 0
+    trace: dict[str, float]  # K after each part of the search
+    fitted: int
+    infeasible: int
+    flips: int
 
 
 class Search:
     """The best pattern so far, and the ways of looking for a better one."""
 
-    def __init__(self, m: Movement, rules: Rules, tick: Tick) -> None:
+    def __init__(self, m: Movement, rules: AdjustMdi, tick: Tick) -> None:
         self.m, self.rules, self.tick = m, rules, tick
         self.fitted = self.infeasible = self.flips = 0
         self.base = float(m.free.sum())
+
+    def run(self, rng: np.random.Generator) -> Outcome | None:
+        """Return the best pattern found; None when none of those tried is feasible."""
+        m, rules = self.m, self.rules
+        trace: dict[str, float] = {}
+        tried = [self.fit(up) for up in starts(m, rules.tie_rule, rules.max_enum)]
+        trace["heuristic"] = min(t.information for t in tried)
+        if math.isinf(trace["heuristic"]):
+            up = feasible_pattern(m)
+            if up is None:
+                return None
+            tried.append(self.fit(up))
+        improved = [self.flip(t) for t in tried if math.isfinite(t.information)]
+        if not improved:
+            return None
+        best = min(improved, key=lambda t: t.information)
+        trace["flips"] = best.information
+        if rules.random_search:
+            best = self.at_random(best, rng)
+            trace["random_search"] = best.information
+        if rules.search == "exhaustive":
+            best = self.through(best)
+            trace["exhaustive"] = best.information
+        best = self.polish_best(best)
+        return Outcome(best, trace, self.fitted, self.infeasible, self.flips)
 
     def fit(self, up: Flags, warm: tuple[Floats, Floats] | None = None) -> Pattern:
         """Fit the free cells to a pattern; its divergence is infinite where that is impossible."""
@@ -262,13 +276,14 @@ class Search:
 
     def at_random(self, best: Pattern, rng: np.random.Generator) -> Pattern:
         """Draw patterns; restart the count after each that is better."""
-        left = self.rules.random_size
+        size = self.rules.random_search or 0
+        most = left = random_search_size(*size) if isinstance(size, tuple) else size
         while left > 0 and not self.is_enough(best):
             trial = self.fit(random_pattern(self.m, rng))
             left -= 1
             if trial.information < best.information - GAIN * max(1.0, best.information):
                 best = self.flip(trial)
-                left = self.rules.random_size
+                left = most
         return best
 
     def through(self, best: Pattern) -> Pattern:
@@ -317,41 +332,6 @@ class Search:
 def random_pattern(m: Movement, rng: np.random.Generator) -> Flags:
     """Return random directions, where there is a choice."""
     return np.where(m.can_fall & m.can_rise, rng.random(m.n) < 0.5, m.can_rise)
-
-
-def adjust_mdi(m: Movement, rules: Rules, rng: np.random.Generator, tick: Tick) -> Outcome | None:
-    """Return the best pattern found; None when none of those tried is feasible."""
-    search = Search(m, rules, tick)
-    trace: dict[str, float] = {}
-    tried = [search.fit(up) for up in starts(m, rules.tie_rule, rules.max_enum)]
-    trace["heuristic"] = min(t.information for t in tried)
-    if math.isinf(trace["heuristic"]):
-        up = feasible_pattern(m)
-        if up is None:
-            return None
-        tried.append(search.fit(up))
-    improved = [search.flip(t) for t in tried if math.isfinite(t.information)]
-    if not improved:
-        return None
-    best = min(improved, key=lambda t: t.information)
-    trace["flips"] = best.information
-    if rules.random_size:
-        best = search.at_random(best, rng)
-        trace["random_search"] = best.information
-    if rules.exhaustive:
-        best = search.through(best)
-        trace["exhaustive"] = best.information
-    best = search.polish_best(best)
-    return Outcome(best, trace, search.fitted, search.infeasible, search.flips)
-
-
-def random_information(
-    m: Movement, size: int, rng: np.random.Generator, tick: Tick = lambda _: None
-) -> Floats:
-    """Return K of random patterns (infinite ones left out)."""
-    search = Search(m, Rules(), tick)
-    found = [search.fit(random_pattern(m, rng)).information for _ in range(size)]
-    return np.array([k for k in found if math.isfinite(k)])
 
 
 # -- feasibility and bounds ----------------------------------------------------------------------------

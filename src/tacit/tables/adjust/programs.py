@@ -25,6 +25,7 @@ from scipy.sparse.linalg import splu
 from tacit.arrays import Flags, Floats, Ints
 from tacit.numerics.algebra import cho_solve, cholesky, dot, lstsq
 from tacit.solve import Highs, LinearModel
+from tacit.tables.suppress.problem import find_entries
 from tacit.time_limits import is_past
 
 #: Seconds after which one linear program is given up: simplex can cycle on degenerate tables.
@@ -304,10 +305,8 @@ def make_undoing_cuts(a: Adjustment) -> sparse.csr_array:
     mine = np.flatnonzero(place[column] & (value != 0))
     mine = mine[np.argsort(length[row[mine]], kind="stable")]
     mine = mine[np.cumsum(2 * length[row[mine]]) <= CUTS * len(value) + 10_000]
-    count = length[row[mine]]
+    at, count = find_entries(a.matrix.indptr, row[mine])
     cut = np.repeat(np.arange(len(mine)), count)
-    begin = np.cumsum(count) - count
-    at = a.matrix.indptr[row[mine]][cut] + np.arange(len(cut)) - begin[cut]
     other, ratio = a.matrix.indices[at], a.matrix.data[at] / value[mine][cut]
     itself = other == column[mine][cut]
     # Against a rise go the falls of cells of equal sign, the rises of the others; own entry: -1.

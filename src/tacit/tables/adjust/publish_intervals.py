@@ -22,6 +22,7 @@ from tacit.registry import register
 from tacit.spec import Method, Where
 from tacit.tables.adjust.adjust import Adjust
 from tacit.tables.adjust.claims import claim_on
+from tacit.tables.adjust.cta import scale_steps
 from tacit.tables.suppress.problem import problem_of
 from tacit.tables.suppress.whole_numbers import widen_in_whole_numbers
 
@@ -199,9 +200,3 @@ def published_interval(
     return np.where(changed, scale_steps(low, exponent), np.nan), np.where(
         changed, scale_steps(high, exponent), np.nan
     )
-
-
-def scale_steps(steps: Floats, exponent: Floats) -> Floats:
-    """Return steps times powers of ten, without the errors of multiplying by 0.1."""
-    power = ten_to(np.abs(exponent))
-    return np.where(exponent >= 0, steps * power, steps / power)

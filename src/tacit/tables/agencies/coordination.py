@@ -12,12 +12,12 @@ from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
-from tacit.data.cells.dimension import Dimension, Sum
+from tacit.data.cells.dimension import Dimension, Sum, keep_codes, steps_below
 from tacit.data.cells.linked import LEVELS
 from tacit.data.cells.status import Status
 from tacit.data.table import Contributors, Table
 from tacit.errors import HierarchyError, Infeasible, InputError, near_match
-from tacit.tables.suppress.problem import Problem, problem_of
+from tacit.tables.suppress.problem import Problem, inner_rows, problem_of
 from tacit.tables.suppress.repair import suppress
 from tacit.tables.suppress.suppression import Suppression, protect_from_respondents
 
@@ -61,14 +61,15 @@ def regions_of(table: Table, region: str, agencies: Sequence[str] | None = None)
     own = np.full(len(d), -1, dtype=np.int64)
     level = np.zeros(len(d), dtype=np.int64)
     for i, top in enumerate(tops):
-        steps = steps_below(d, top)
-        for code, step in steps.items():
+        steps = steps_below(d, [top])
+        below = np.flatnonzero(steps >= 0)
+        for code in below[np.argsort(steps[below], kind="stable")].tolist():
             if own[code] >= 0:
                 raise InputError(
                     f"the code {d.codes[code]!r} of {region!r} belongs to two agencies, "
                     f"{d.codes[tops[own[code]]]!r} and {d.codes[top]!r}"
                 )
-            own[code], level[code] = i, 1 + step
+            own[code], level[code] = i, 1 + steps[code]
     return Regions(axis, tops, own, level)
 
 
@@ -88,19 +89,6 @@ def locate_agencies(dimension: Dimension, agencies: Sequence[str] | None) -> tup
     raise InputError(f"the dimension {dimension.name!r} has no parts that could be agencies")
 
 
-def steps_below(dimension: Dimension, top: int) -> dict[int, int]:
-    """Return every code below one, itself included, with its distance."""
-    steps, front = {top: 0}, [top]
-    while front:
-        following = []
-        for s in dimension.sums:
-            if s.parent in front:
-                following += [c for c in s.children if c not in steps]
-                steps |= {c: steps[s.parent] + 1 for c in s.children if c not in steps}
-        front = following
-    return steps
-
-
 # -- parts -------------------------------------------------------------------------------------------
 
 
@@ -115,25 +103,19 @@ class Part:
 def part_of(table: Table, axis: int, codes: Flags) -> Part:
     """Return the part of a table with some codes of one dimension, and the relations inside it."""
     d = table.dimensions[axis]
-    place = np.cumsum(codes) - 1
-    sums = tuple(
-        Sum(int(place[s.parent]), tuple(int(place[c]) for c in s.children), s.signs)
-        for s in d.sums
-        if codes[s.parent] and all(codes[c] for c in s.children)
-    )
-    names = tuple(c for c, k in zip(d.codes, codes, strict=True) if k)
     try:
-        kept, whole = Dimension(d.name, names, sums, d.labels), table.is_product
+        kept, whole = keep_codes(d, codes), table.is_product
     except HierarchyError:
         # Groupings cut off above their ground codes no longer match: the equations stand alone.
-        kept, whole = Dimension(d.name, names, (), d.labels), False
+        kept, whole = keep_codes(d, codes, sums=False), False
     dimensions = (*table.dimensions[:axis], kept, *table.dimensions[axis + 1 :])
     cells = np.flatnonzero(codes[table.places[:, axis]])
     if whole:
         return Part(take_cells(table, cells, dimensions=dimensions), cells)
     places = table.places[cells].copy()
-    places[:, axis] = place[places[:, axis]]
-    given = inner_rows(table.equations, cells)
+    places[:, axis] = (np.cumsum(codes) - 1)[places[:, axis]]
+    lengths = np.diff(table.equations.indptr)
+    given = inner_rows(sparse.csc_array(table.equations), lengths, cells)
     return Part(
         take_cells(table, cells, dimensions=dimensions, coordinates=places, given=given), cells
     )
@@ -161,13 +143,6 @@ def take_cells(table: Table, cells: Ints, **shape: Any) -> Table:
         extra=extra,
         **shape,
     )
-
-
-def inner_rows(matrix: sparse.csr_array, cells: Ints) -> sparse.csr_array:
-    """Return the relations that hold no other cells than these, on these."""
-    inside = sparse.csr_array(sparse.csc_array(matrix)[:, cells])
-    rows = np.diff(matrix.indptr)
-    return inside[np.flatnonzero((np.diff(inside.indptr) == rows) & (rows > 0))]
 
 
 def block_of(table: Table, regions: Regions, members: Sequence[int]) -> Part:
@@ -434,7 +409,7 @@ def causes(table: Table, pattern: Flags, regions: Regions, depth: int | None) ->
     group, places = rest_of(table, regions.axis, list(regions.tops))
     at = pattern & (group >= 0)
     n = np.bincount(group[at], minlength=len(places))
-    federal = positions(table, regions)
+    federal = positions(table, regions, group)
     second = pattern & ~table.primary & (federal >= 0)
     if depth is not None:
         second &= other_depth(table, regions.axis).max(axis=1, initial=0) <= depth
@@ -444,20 +419,21 @@ def causes(table: Table, pattern: Flags, regions: Regions, depth: int | None) ->
     return np.unique(regions.of(table)[guilty])
 
 
-def positions(table: Table, regions: Regions) -> Ints:
+def positions(table: Table, regions: Regions, group: Ints) -> Ints:
     """Return each federal cell's position, its place in the other dimensions, as :func:`rest_of` numbers those of agencies.
 
     -1 stands for agencies' cells, and for positions that no agency has.
     """
-    _, places = rest_of(table, regions.axis, list(regions.tops))
-    sizes = [len(d) for i, d in enumerate(table.dimensions) if i != regions.axis] or [1]
+    own = number_others(table, regions)
+    number = np.full(own.max(initial=0) + 1, -1)
+    number[own[group >= 0]] = group[group >= 0]
+    return np.where(regions.of(table) < 0, number[own], -1)
+
+
+def number_others(table: Table, regions: Regions) -> Ints:
+    """Return a number for each cell's place in the dimensions other than the region, equal where places are."""
     others = np.delete(table.places, regions.axis, axis=1)
-    if others.shape[1] == 0:
-        others, places = np.zeros((len(table), 1), np.int32), np.zeros((1, 1), np.int32)
-    ids = np.ravel_multi_index(tuple(others.T.astype(np.int64)), sizes)
-    known = np.ravel_multi_index(tuple(places.T.astype(np.int64)), sizes)
-    found = np.searchsorted(known, ids).clip(max=max(len(known) - 1, 0))
-    return np.where((known[found] == ids) & (regions.of(table) < 0), found, -1)
+    return np.unique(others, axis=0, return_inverse=True)[1].ravel()
 
 
 def other_depth(table: Table, axis: int) -> Ints:

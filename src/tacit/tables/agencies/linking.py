@@ -10,7 +10,6 @@ import numpy as np
 
 from tacit.arrays import Flags
 from tacit.context import Context
-from tacit.data.base import Action
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.linked import LEVELS, link, split
 from tacit.data.cells.status import Status
@@ -111,16 +110,7 @@ def in_turn(method: Suppression, joint: Table, tables: Sequence[Table], ctx: Con
     claims = tuple(Suppression._claims(method, joint, done))
     for claim in claims:
         claim.require(done, where=method.kind)
-    action = Action(
-        kind=method.kind,
-        parameters=method.to_dict(public=True),
-        techniques=method.techniques,
-        details=dict(ctx.details),
-        claims=claims,
-        seconds=time.perf_counter() - begun,
-        private=method.to_dict(),
-    )
-    return done.with_action(action)
+    return done.with_action(method._action(ctx, claims, begun))
 
 
 def sweep_tables(

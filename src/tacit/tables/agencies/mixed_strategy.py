@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BeforeValidator, Field
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.claims import Claim
 from tacit.claims.outsiders import describe_outsiders
 from tacit.context import Context
+from tacit.data.cells.dimension import steps_below
 from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import Infeasible, LimitReached
@@ -30,9 +30,9 @@ from tacit.tables.agencies.coordination import (
     Regions,
     Work,
     forbid_hiding,
+    number_others,
     part_of,
     regions_of,
-    steps_below,
 )
 from tacit.tables.attack.attacker import shortfalls
 from tacit.tables.attack.exactness import deducing_pairs
@@ -268,8 +268,12 @@ class Publication:
 
     def problem(self, table: Table, singletons: bool) -> Problem:
         """Return the needs, with what the intervals tell of the cells."""
-        return narrow_to_intervals(
-            problem_of(table, singletons=singletons), self.bounded, self.interval
+        problem, cells = problem_of(table, singletons=singletons), self.bounded
+        down, up = table.value - self.interval[:, 0], self.interval[:, 1] - table.value
+        return replace(
+            problem,
+            down=np.where(cells, np.maximum(np.minimum(problem.down, down), 0.0), problem.down),
+            up=np.where(cells, np.maximum(np.minimum(problem.up, up), 0.0), problem.up),
         )
 
     def exposed(self, table: Table, singletons: bool, ctx: Context) -> Ints:
@@ -280,17 +284,6 @@ class Publication:
         if singletons:
             cells += deducing_pairs(table, pattern).ravel().tolist()
         return np.unique(np.array(cells, dtype=np.int64))
-
-
-def narrow_to_intervals(problem: Problem, cells: Flags, interval: Floats) -> Problem:
-    """Return a problem in which some cells are known to lie in their intervals."""
-    value = problem.table.value
-    down, up = value - interval[:, 0], interval[:, 1] - value
-    return replace(
-        problem,
-        down=np.where(cells, np.maximum(np.minimum(problem.down, down), 0.0), problem.down),
-        up=np.where(cells, np.maximum(np.minimum(problem.up, up), 0.0), problem.up),
-    )
 
 
 # -- positions -----------------------------------------------------------------------------------------
@@ -386,7 +379,7 @@ def parts_below(table: Table, regions: Regions) -> Iterable[tuple[Ints, Ints]]:
     ranked = ids[order]
     stride = int(np.prod(table.shape[regions.axis + 1 :], dtype=np.int64))
     for code in np.flatnonzero(regions.own < 0).tolist():
-        below = [c for c in steps_below(d, code) if c != code]
+        below = np.flatnonzero(steps_below(d, [code]) > 0).tolist()
         tops = [c for c in below if c in regions.tops]
         own = np.flatnonzero(table.places[:, regions.axis] == code)
         for c in tops or below:
@@ -396,15 +389,10 @@ def parts_below(table: Table, regions: Regions) -> Iterable[tuple[Ints, Ints]]:
             yield own[found], order[at[found]]
 
 
-def number_rows(rows: npt.NDArray[np.integer[Any]]) -> Ints:
-    """Return a number for each row, equal where rows are."""
-    return np.unique(rows.astype(np.int64), axis=0, return_inverse=True)[1].ravel()
-
-
 def largest_levels(table: Table, regions: Regions) -> tuple[Floats, Floats]:
     """Return for each cell the largest levels of unsafe cells of its agency at its position."""
-    others = np.delete(table.places, regions.axis, axis=1)
-    own = number_rows(np.column_stack([regions.of(table), others]))
+    # Agencies are numbered from 0; -1 is federal.
+    own = number_others(table, regions) * (len(regions.tops) + 1) + regions.of(table) + 1
     levels = []
     for name in ("lower_level", "upper_level"):
         most = np.zeros(own.max(initial=0) + 1)
@@ -415,7 +403,7 @@ def largest_levels(table: Table, regions: Regions) -> tuple[Floats, Floats]:
 
 def federal_cells_at(table: Table, regions: Regions, cells: Ints) -> Flags:
     """Return the federal cells at the positions of some cells."""
-    own = number_rows(np.delete(table.places, regions.axis, axis=1))
+    own = number_others(table, regions)
     at = np.zeros(own.max(initial=0) + 1, dtype=bool)
     at[own[cells]] = True
     return np.asarray(at[own] & (regions.of(table) < 0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,11 +33,6 @@ class Attacker:
         self.problem = problem
         self.system = system_of(problem.by_cell, hidden, problem.down, problem.up)
         self.solvers: dict[int, Solver] = {}
-
-    @property
-    def cells(self) -> Ints:
-        """Return the hidden cells."""
-        return self.system.cells
 
     def reach(self, target: int, *, up: bool, known: Sequence[int] = ()) -> float:
         """Return how far the target can move up (or down); ``known`` cells cannot move."""
@@ -73,22 +68,12 @@ class Attacker:
 
 @dataclass(frozen=True, eq=False)
 class Shortfall:
-    """Needs that a pattern does not meet.
+    """Needs that a pattern does not meet."""
 
-    Attributes
-    ----------
-    cell
-        The unsafe cell.
-    down, up
-        How far it can move.
-    known
-        The singleton whose respondent can deduce the cell; -1 for an outsider.
-    """
-
-    cell: int
-    down: float
+    cell: int  # the unsafe cell
+    down: float  # how far it can move
     up: float
-    known: int = -1
+    known: int = -1  # the singleton whose respondent can deduce the cell; -1 for an outsider
 
 
 def shortfalls(
@@ -100,14 +85,7 @@ def shortfalls(
 ) -> list[Shortfall]:
     """Return every need that a pattern does not meet; an empty list proves the pattern.
 
-    Parameters
-    ----------
-    problem, hidden
-        The needs, and the pattern.
-    ctx
-        Asked now and then whether to stop.
-    workers
-        Processes at most, used when there is much to do; None for as many as there are processors.
+    Up to ``workers`` processes (None: as many as there are processors) are used when there is much to do.
     """
     tick = ticker(ctx, "auditing the pattern")
     attacker = make_informed_attacker(problem, hidden, tick, workers=workers)
@@ -127,8 +105,7 @@ def make_informed_attacker(
         for b in attacker.system.blocks:
             b.kept = KEPT if b.matrix.shape[0] else 0
     wants = wants_of(attacker.system, problem)
-    found = answer_wants(attacker.system, wants, tick, workers=workers)
-    attacker.solvers = {i: s for i, s in enumerate(found) if s is not None}
+    attacker.solvers = answer_wants(attacker.system, wants, tick, workers=workers)
     look_closely(attacker, wants)
     return attacker
 
@@ -147,37 +124,31 @@ def ticker(ctx: Context | None, message: str) -> Tick:
     return tick
 
 
-def wants_of(system: System, problem: Problem) -> list[Wants | None]:
-    """Return the needs of unsafe cells as wants of the unknowns behind them."""
+def wants_of(system: System, problem: Problem) -> dict[int, Wants]:
+    """Return the needs of unsafe cells as wants of the unknowns behind them, by block."""
     at = system.find(np.flatnonzero(problem.primary))
-    at = at[at >= 0]
-    at = at[system.block[at] >= 0]
-    wants: list[Wants | None] = [None] * len(system.blocks)
-    if not len(at):
-        return wants
-    cells, ratio = system.cells[at], system.ratio[at]
+    return {
+        i: wants_behind(system, problem, own, system.blocks[i].n)
+        for i, own in system.by_block(at[at >= 0])
+    }
+
+
+def wants_behind(system: System, problem: Problem, at: Ints, n: int) -> Wants:
+    """Return the needs of some hidden cells of one block as wants of its n unknowns."""
+    cells, ratio, place = system.cells[at], system.ratio[at], system.place[at]
     size = np.abs(ratio)
     down, up = problem.need_down[cells] / size, problem.need_up[cells] / size
-    low, high = np.where(ratio > 0, down, up), np.where(ratio > 0, up, down)
-    width = problem.need_width[cells] / size
-    order = np.argsort(system.block[at], kind="stable")
-    ids, starts = np.unique(system.block[at][order], return_index=True)
-    for i, own in zip(ids.tolist(), np.split(order, starts[1:]), strict=True):
-        w = Wants.nothing(system.blocks[i].n)
-        place = system.place[at[own]]
-        np.maximum.at(w.low, place, low[own])
-        np.maximum.at(w.high, place, high[own])
-        np.maximum.at(w.width, place, width[own])
-        wants[i] = w
+    wants = Wants.nothing(n)
+    np.maximum.at(wants.low, place, np.where(ratio > 0, down, up))
+    np.maximum.at(wants.high, place, np.where(ratio > 0, up, down))
+    np.maximum.at(wants.width, place, problem.need_width[cells] / size)
     return wants
 
 
-def look_closely(attacker: Attacker, wants: Sequence[Wants | None]) -> None:
+def look_closely(attacker: Attacker, wants: Mapping[int, Wants]) -> None:
     """Ask again, on their own scale, for movements that are small against the solver's tolerance."""
     for i, solver in list(attacker.solvers.items()):
         w, b = wants[i], attacker.system.blocks[i]
-        if w is None:
-            continue
         limit = 1e4 * TOLERANCE / solver.scale
         for up, asked in ((True, w.high), (False, w.low)):
             least = np.where(w.width > 0, np.maximum(asked, w.width / 2), asked)

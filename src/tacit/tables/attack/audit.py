@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -170,26 +169,19 @@ class Audit(Measure[Table]):
     def _intervals(
         self, known: Knowledge, wanted: Flags | None, tick: Tick, until: float
     ) -> Intervals:
-        if self.scope == "full":
-            return intervals_of(
-                known.problem,
-                known.hidden,
-                tick,
-                cells=wanted,
-                workers=self.processes,
-                until=until,
-            )
-        if not known.problem.table.is_product:
-            raise InputError(
-                "scope='subtable' needs a table that is a full product of its dimensions; "
-                "use scope='full'"
-            )
-        copies, origin = by_subtable(known)
-        chosen = None if wanted is None else wanted[origin]
+        source, origin = known, None
+        if self.scope == "subtable":
+            if not known.problem.table.is_product:
+                raise InputError(
+                    "scope='subtable' needs a table that is a full product of its dimensions; "
+                    "use scope='full'"
+                )
+            source, origin = by_subtable(known)
+            wanted = None if wanted is None else wanted[origin]
         found = intervals_of(
-            copies.problem, copies.hidden, tick, cells=chosen, workers=self.processes, until=until
+            source.problem, source.hidden, tick, cells=wanted, workers=self.processes, until=until
         )
-        return find_least_movement(found, origin)
+        return found if origin is None else find_least_movement(found, origin)
 
 
 def respondent_pairs(known: Knowledge, tick: Tick, workers: int | None = None) -> Ints:
@@ -286,13 +278,9 @@ def audit_frame(
 
     p, table, cells = known.problem, known.problem.table, found.cells
     unsafe = p.primary[cells]
-    columns: dict[str, Any] = {}
-    if table.dimensions:
-        for i, d in enumerate(table.dimensions):
-            codes = np.asarray(d.codes, dtype=object)
-            columns[d.name] = pa.array(codes[table.places[cells, i]].tolist(), pa.string())
-    else:
-        columns["cell"] = pa.array([str(int(c)) for c in cells], pa.string())
+    columns: dict[str, Any] = {
+        k: pa.array(v, pa.string()) for k, v in codes_of_cells(table, cells).items()
+    }
     value = table.value[cells]
     columns |= {
         "status": pa.array([Status(int(s)).word for s in table.status[cells]], pa.string()),
@@ -308,6 +296,12 @@ def audit_frame(
         "proven": found.proven,
     }
     return nw.from_native(pa.table(columns), eager_only=True)
+
+
+def codes_of_cells(table: Table, cells: Ints) -> dict[str, list[str]]:
+    """Return the codes of some cells by dimension."""
+    every = table.columns_of_codes()
+    return {name: np.asarray(codes, dtype=object)[cells].tolist() for name, codes in every.items()}
 
 
 def explain_audit(unsafe: int, bad: int, pairs: int, unclear: int, table: Table) -> str:
@@ -326,16 +320,3 @@ def explain_audit(unsafe: int, bad: int, pairs: int, unclear: int, table: Table)
     if table.changed is not None:
         text += " Published values were changed: intervals are of the true values behind them."
     return text
-
-
-def relative_widths(result: AuditResult) -> Iterable[tuple[Codes, float, bool | None]]:
-    """Yield each cell's codes, the width of its interval by its middle, and whether it is protected."""
-    assert result.frame is not None
-    names = [name for name, _ in result.shape] or ["cell"]
-    for row in result.frame.iter_rows(named=True):
-        middle = abs(row["high"] + row["low"]) / 2
-        width = row["width"]
-        share = (
-            width / middle if np.isfinite(width) and middle > 0 else 0.0 if width == 0 else np.inf
-        )
-        yield tuple(row[n] for n in names), float(share), row["protected"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,13 +35,11 @@ def widths_chart(result: AuditResult) -> Chart:
 
 def width_map(result: AuditResult) -> Chart:
     """Return one square per cell: published ones pale, exposed ones framed."""
-    from tacit.tables.attack.audit import relative_widths
-
     (y_name, y_codes), (x_name, x_codes) = result.shape
     exposed = set(result.exposed)
     fields = [
         Square(codes[0], codes[1], min(share, WIDEST), *words_of(codes, share, codes in exposed))
-        for codes, share, _ in relative_widths(result)
+        for codes, share in relative_widths(result)
     ]
     small = len(x_codes) <= 14
     first = "; ".join(f.said for f in fields[:12]) or "no cell is hidden"
@@ -76,10 +74,8 @@ def words_of(codes: Sequence[str], share: float, exposed: bool) -> tuple[str, st
 
 def code_bars(result: AuditResult) -> Chart:
     """Return the middle width of the intervals under each code of each dimension."""
-    from tacit.tables.attack.audit import relative_widths
-
     found: dict[tuple[int, str], list[float]] = {}
-    for codes, share, _ in relative_widths(result):
+    for codes, share in relative_widths(result):
         for i, code in enumerate(codes):
             found.setdefault((i, code), []).append(min(share, WIDEST))
     items = [
@@ -92,9 +88,7 @@ def code_bars(result: AuditResult) -> Chart:
 
 def class_bars(result: AuditResult) -> Chart:
     """Return how many intervals are how wide."""
-    from tacit.tables.attack.audit import relative_widths
-
-    shares = np.array([share for _, share, _ in relative_widths(result)])
+    shares = np.array([share for _, share in relative_widths(result)])
     edges = [0.0, 1e-9, 0.1, 0.25, 0.5, 1.0, 2.0, np.inf]
     items = []
     for low, high in itertools.pairwise(edges):
@@ -107,3 +101,16 @@ def class_bars(result: AuditResult) -> Chart:
         )
         items.append((name, float(inside.sum())))
     return bars(items, title=TITLE, x=WORDS, y="cells")
+
+
+def relative_widths(result: AuditResult) -> Iterable[tuple[tuple[str, ...], float]]:
+    """Yield each cell's codes, and the width of its interval by its middle."""
+    assert result.frame is not None
+    names = [name for name, _ in result.shape] or ["cell"]
+    for row in result.frame.iter_rows(named=True):
+        middle = abs(row["high"] + row["low"]) / 2
+        width = row["width"]
+        share = (
+            width / middle if np.isfinite(width) and middle > 0 else 0.0 if width == 0 else np.inf
+        )
+        yield tuple(row[n] for n in names), float(share)

@@ -16,13 +16,13 @@ from tacit.context import Context
 from tacit.data.cells.contributions import merge
 from tacit.data.cells.status import is_hidden
 from tacit.data.table import Table
-from tacit.errors import InputError, SdcError
+from tacit.errors import SdcError
 from tacit.registry import lookup, register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
 from tacit.tables.attack.group_disclosure import parents_of
-from tacit.tables.rules.concentration import Level, at_level, level_faults
-from tacit.tables.rules.rule import Rule
+from tacit.tables.rules.concentration import JudgedLevel, Level, judged_at_level, level_faults
+from tacit.tables.rules.rule import Rule, cells_to_judge
 
 
 @register
@@ -49,10 +49,7 @@ class Complements(Measure[Table]):
     parameters: Mapping[str, Any] = Field(
         default_factory=dict, description="the parameters of the rule, as far as they differ"
     )
-    level: Level = Field(
-        default="auto",
-        description="judge records or holdings; auto takes holdings where they are known",
-    )
+    level: JudgedLevel = "auto"
     least: Annotated[int, Field(ge=1)] = Field(
         default=2,
         description="hidden cells of a union; 1 reports single cells that can be subtracted as well",
@@ -144,9 +141,7 @@ def union_table(
     table: Table, rows: Ints, cells: Ints, groups: Ints, level: Level
 ) -> tuple[Table, Flags]:
     """Return a bare table whose cells are the unions, and which of them are known exactly."""
-    given = at_level(table, level)
-    if given is None:
-        raise InputError("the table knows of no contributions")
+    given = judged_at_level(table, level)
     name = "contributors" if given is table.contributors else "holdings"
     disjoint = name in table.extra.get("disjoint", ())
     merged = merge(given, cells, groups, len(rows), disjoint=disjoint)
@@ -159,20 +154,8 @@ def union_table(
         for name in ("rule_total", "weighted_count")
         if name in table.extra
     }
-    value = added(table.value)
-    union = Table(
-        dimensions=(),
-        value=value,
-        count=merged.contributors.count,
-        status=np.ones(len(rows), dtype=np.int8),
-        lower=np.minimum(value, 0.0),
-        upper=np.full(len(rows), np.inf),
-        lower_level=np.zeros(len(rows)),
-        upper_level=np.zeros(len(rows)),
-        sliding_level=np.zeros(len(rows)),
-        contributors=merged.contributors,
-        response=table.response,
-        frequency=table.frequency,
-        extra=extra,
+    behind = merged.contributors
+    union = cells_to_judge(
+        added(table.value), behind.count, table, contributors=behind, extra=extra
     )
     return union, merged.exact

@@ -24,7 +24,7 @@ from tacit.data.table import Contributors, Table
 from tacit.errors import InputError
 from tacit.result import Result
 from tacit.tables.rules.minimum_frequency import MinimumFrequency
-from tacit.tables.rules.rule import Rule
+from tacit.tables.rules.rule import Rule, cells_to_judge
 
 #: What the codes of each variable consist of: variable to code to base codes.
 Definitions = Mapping[str, Mapping[str, Sequence[str]]]
@@ -74,7 +74,7 @@ def differencing(
         raise InputError("differencing compares tables of the same response")
     if any(not t.dimensions for t in tables):
         raise InputError("differencing needs tables with dimensions, not bare equations")
-    judge = rule or default_rule()
+    judge = rule or MinimumFrequency(n=3)
     worlds = meanings(tables, definitions or {})
     rows: list[Row] = []
     for variable in worlds:
@@ -95,12 +95,6 @@ def differencing(
         ),
         unsafe=bad,
     )
-
-
-def default_rule() -> Rule:
-    """Return a minimum frequency of 3."""
-    parameters: dict[str, Any] = {"n": 3}
-    return MinimumFrequency(**parameters)
 
 
 # -- what codes mean -------------------------------------------------------------------------------
@@ -275,20 +269,7 @@ def judge_differences(
         count[i] = a.count[row.plus].sum() - b.count[row.minus].sum()
     count = np.where(known, np.maximum(count, 0), -1)
     behind, exact = contributors_of(tables, rows, value, count)
-    table = Table(
-        dimensions=(),
-        value=value,
-        count=count,
-        status=np.ones(n, dtype=np.int8),
-        lower=np.minimum(value, 0.0),
-        upper=np.full(n, np.inf),
-        lower_level=np.zeros(n),
-        upper_level=np.zeros(n),
-        sliding_level=np.zeros(n),
-        contributors=behind,
-        response=tables[0].response,
-        frequency=tables[0].frequency,
-    )
+    table = cells_to_judge(value, count, tables[0], contributors=behind)
     plain = rule.model_copy(update={"level": "record"}) if hasattr(rule, "level") else rule
     found = plain.faults(table)
     if found:
@@ -300,15 +281,13 @@ def contributors_of(
     tables: Sequence[Table], rows: Sequence[Row], value: Floats, count: Ints
 ) -> tuple[Contributors | None, Flags]:
     """Return upper bounds of the largest contributions of differences, and where they are exact."""
-    if any(t.contributors is None for t in tables):
+    behind = [table.contributors for table in tables if table.contributors is not None]
+    if len(behind) < len(tables):
         return None, np.ones(len(rows), dtype=bool)
-    t = min(c.t for c in (table.contributors for table in tables) if c is not None)
+    t = min(c.t for c in behind)
     tops, exact = np.zeros((len(rows), t)), np.zeros(len(rows), dtype=bool)
     for i, row in enumerate(rows):
-        more = tables[row.candidate.plus[0]].contributors
-        less = tables[row.candidate.minus[0]].contributors
-        assert more is not None
-        assert less is not None
+        more, less = behind[row.candidate.plus[0]], behind[row.candidate.minus[0]]
         tops[i], exact[i] = bound_contributions(more, less, row, value[i], t)
     names = np.where(tops > 0, np.arange(tops.size).reshape(tops.shape), -1)
     return Contributors(count, tops, names), exact

@@ -9,7 +9,6 @@ Bounds are not used here: a cell squeezed between its bounds is found by the lin
 from __future__ import annotations
 
 import heapq
-from fractions import Fraction
 
 import numpy as np
 from scipy import sparse
@@ -18,11 +17,11 @@ from tacit.arrays import Flags, Ints
 from tacit.data.cells.relations import components
 from tacit.data.table import Table
 from tacit.tables.attack.systems import drop_repeated_relations, shrink
+from tacit.tables.suppress.problem import touched_rows
+from tacit.tables.suppress.propose_gauss import residues
 
 #: A Mersenne prime.
 PRIME = 2**61 - 1
-#: Coefficients are taken as fractions with denominators up to this.
-LARGEST = 10**6
 Row = dict[int, int]
 
 
@@ -35,17 +34,13 @@ def determined(equations: sparse.sparray, hidden: Flags) -> Flags:
 def parallel_classes(equations: sparse.sparray, hidden: Flags) -> Ints:
     """Return the class of each hidden cell: who knows one cell of a class can deduce all of it.
 
-    Returns
-    -------
-    Labels over all cells: -1 where a cell is published, 0 where it is determined, otherwise the
-    number of its class.
+    The label is -1 where a cell is published, 0 where it is determined.
     """
     cells = np.flatnonzero(hidden)
     labels = np.full(len(hidden), -1, dtype=np.int64)
     if not len(cells):
         return labels
-    m = sparse.csr_array(sparse.csc_array(equations)[:, cells])
-    m = m[np.diff(m.indptr) > 0]
+    m = touched_rows(sparse.csc_array(equations), cells)
     free = np.full(len(cells), np.inf)
     m, own, _, low, _ = shrink(m, -free, free)
     first, second = kernel_vectors(drop_repeated_relations(m), len(low))
@@ -105,11 +100,7 @@ def kernel_vectors(m: sparse.csr_array, n: int) -> tuple[list[int], list[int]]:
 
 def modular_rows(m: sparse.csr_array) -> list[Row]:
     """Return the rows of a matrix over the prime field."""
-    values: dict[float, int] = {}
-    for a in np.unique(m.data).tolist():
-        f = Fraction(a).limit_denominator(LARGEST)
-        values[a] = f.numerator * pow(f.denominator, -1, PRIME) % PRIME
-    data = [values[a] for a in m.data.tolist()]
+    data = residues(m.data, PRIME).tolist()
     columns, ends = m.indices.tolist(), m.indptr.tolist()
     rows = []
     for i in range(m.shape[0]):

@@ -17,6 +17,7 @@ from tacit.errors import InputError, SdcError
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
+from tacit.tables.rules.nesting import DisclosingDimensions, dimension_faults
 
 
 @register
@@ -43,9 +44,7 @@ class GroupDisclosure(Measure[Table]):
     categories: Annotated[int, Field(ge=1)] = Field(
         default=1, description="number of categories in which they may fall together"
     )
-    dimensions: tuple[str, ...] = Field(
-        default=(), description="the dimensions whose categories disclose something; by default all"
-    )
+    dimensions: DisclosingDimensions = ()
     least: Annotated[int, Field(ge=1)] = Field(
         default=1, description="margins with fewer units than this are left to other rules"
     )
@@ -55,12 +54,7 @@ class GroupDisclosure(Measure[Table]):
         found = super()._faults(data)
         if not data.frequency and (data.count < 0).all():
             found.append(InputError(f"{self.kind} needs the number of contributors of each cell"))
-        unknown = [d for d in self.dimensions if d not in data.names]
-        if unknown:
-            found.append(
-                InputError(f"{self.kind}: no dimension {unknown[0]!r}; there are {data.names}")
-            )
-        return found
+        return found + dimension_faults(self.kind, data, self.dimensions)
 
     def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
         del other, ctx

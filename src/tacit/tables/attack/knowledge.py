@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.claims.outsiders import outsider_bounds
-from tacit.data.cells.relations import TOLERANCE, product_equations
+from tacit.claims.tables.rounded import is_total
+from tacit.data.base import Action
+from tacit.data.cells.relations import TOLERANCE
 from tacit.data.table import Table
 from tacit.errors import InputError
+from tacit.registry import lookup
 from tacit.tables.attack.attacker import Attacker
-from tacit.tables.attack.public import PublicRange, public_range
 from tacit.tables.attack.reach import Tick, Wants, answer_wants
 from tacit.tables.attack.systems import System
-from tacit.tables.suppress.problem import Problem, in_whole_units, problem_of
+from tacit.tables.suppress.problem import (
+    Problem,
+    in_whole_units,
+    problem_of,
+    subtable_equations,
+)
+
+#: Claims that say to which multiples values were rounded, and how far.
+ROUNDINGS = ("rounded", "adjacent-multiples")
+SMALL_COUNTS = "no-small-counts"
 
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """The needs of a table's unsafe cells, and what outsiders know of all cells.
+    """The needs of a table's unsafe cells, and what outsiders know of all cells."""
 
-    Attributes
-    ----------
-    problem
-        Needs by the table; ``down`` and ``up`` as far as the attacker's bounds allow.
-    hidden
-        Cells whose exact value is not published.
-    """
-
+    #: Needs by the table; ``down`` and ``up`` as far as the attacker's bounds allow.
     problem: Problem
-    hidden: Flags
+    hidden: Flags  # cells whose exact value is not published
 
 
 def knowledge_of(
@@ -44,26 +48,13 @@ def knowledge_of(
     within: float | None = None,
     singletons: bool = True,
 ) -> Knowledge:
-    """Return what an attacker knows of a table.
+    """Return what an attacker knows of a table as published: changed values and intervals are read from it.
 
-    Parameters
-    ----------
-    table
-        The table; published intervals and changed values are read from it. What outsiders know of
-        changed values follows from the public parameters in its history, unless it is given here.
-    nonnegative
-        It is known that no value is negative.
-    rounding_base
-        Every published value is known to lie less than this from the truth.
-    within
-        Every published value is known to lie within this share of itself from the truth.
-    singletons
-        Respondents attack as well.
+    What outsiders know of changed values follows from the public parameters in its history, unless it is given here: that
+    values are ``nonnegative``, that each published one lies less than a ``rounding_base``, or ``within`` a share of itself,
+    from the truth. With ``singletons``, respondents attack as well.
 
-    Raises
-    ------
-    InputError
-        When the truth lies outside what the attacker is said to know.
+    An error is raised when the truth lies outside what the attacker is said to know.
     """
     low, high = map(np.array, outsider_bounds(table))
     if nonnegative:
@@ -156,26 +147,21 @@ def state_problem(table: Table, low: Floats, high: Floats, *, singletons: bool) 
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """How far cells can move: shown by a movement, and proven to be the most.
-
-    Attributes
-    ----------
-    cells
-        The cells.
-    down, up
-        Movements that are possible.
-    most_down, most_up
-        Movements beyond which none is; equal to the former unless the time limit was reached.
-    unit
-        A millionth of this is no movement: 1, or less where the table's values are smaller.
-    """
+    """How far cells can move: shown by a movement, and proven to be the most."""
 
     cells: Ints
-    down: Floats
+    down: Floats  # movements that are possible
     up: Floats
+    #: Movements beyond which none is; equal to the former unless the time limit was reached.
     most_down: Floats
     most_up: Floats
-    unit: float = 1.0
+    #: A millionth of this is no movement: 1, or the middle of the table's values where that is less.
+    unit: float = field(default=1.0, kw_only=True)
+
+    @property
+    def ends(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return how far down and up, as shown and at most."""
+        return self.down, self.up, self.most_down, self.most_up
 
     @property
     def exact(self) -> Flags:
@@ -197,12 +183,6 @@ def are_equal_movements(a: Floats, b: Floats, unit: float) -> Flags:
         return np.asarray((a == b) | (np.abs(a - b) <= 1e-6 * np.maximum(unit, np.abs(b))))
 
 
-def unit_of(values: Floats) -> float:
-    """Return 1, or the middle of a table's values where that is less."""
-    sizes = np.abs(values[values != 0])
-    return min(1.0, float(np.median(sizes))) if len(sizes) else 1.0
-
-
 def intervals_of(
     problem: Problem,
     hidden: Flags,
@@ -219,36 +199,22 @@ def intervals_of(
     answer_wants(s, all_of(s, chosen), tick, workers=workers, until=until)
     low, high = s.interval()
     outer_low, outer_high = s.interval(inner=False)
-    unit = unit_of(problem.table.value)
+    sizes = np.abs(problem.table.value[problem.table.value != 0])
+    unit = min(1.0, float(np.median(sizes))) if len(sizes) else 1.0
     shown_down, shown_up = -low[chosen], high[chosen]
-    return Intervals(
-        s.cells[chosen],
-        tidy_movements(shown_down, unit),
-        tidy_movements(shown_up, unit),
-        tidy_movements(np.maximum(-outer_low[chosen], shown_down), unit),
-        tidy_movements(np.maximum(outer_high[chosen], shown_up), unit),
-        unit,
-    )
+    most_down = np.maximum(-outer_low[chosen], shown_down)
+    most_up = np.maximum(outer_high[chosen], shown_up)
+    ends = [tidy_movements(a, unit) for a in (shown_down, shown_up, most_down, most_up)]
+    return Intervals(s.cells[chosen], *ends, unit=unit)
 
 
-def all_of(system: System, chosen: Ints) -> list[Wants | None]:
-    """Return the wish for the whole intervals of the unknowns behind some hidden cells."""
-    wants: list[Wants | None] = [None] * len(system.blocks)
-    moving = chosen[system.block[chosen] >= 0]
-    order = moving[np.argsort(system.block[moving], kind="stable")]
-    if not len(order):
-        return wants
-    ids, starts = np.unique(system.block[order], return_index=True)
-    for i, own in zip(ids.tolist(), np.split(order, starts[1:]), strict=True):
-        b = system.blocks[i]
-        asked = np.zeros(b.n, dtype=bool)
-        asked[system.place[own]] = True
-        everything = Wants.everything(b)
-        wants[i] = Wants(
-            np.where(asked, everything.low, 0.0),
-            np.where(asked, everything.high, 0.0),
-            everything.width,
-        )
+def all_of(system: System, chosen: Ints) -> dict[int, Wants]:
+    """Return the wish for the whole intervals of the unknowns behind some hidden cells, by block."""
+    wants = {}
+    for i, own in system.by_block(chosen):
+        b, place = system.blocks[i], system.place[own]
+        wants[i] = w = Wants.nothing(b.n)
+        w.low[place], w.high[place] = -b.outer_low[place], b.outer_high[place]
     return wants
 
 
@@ -276,38 +242,12 @@ def by_subtable(knowledge: Knowledge) -> tuple[Knowledge, Ints]:
         if not knowledge.hidden[flat].any():
             continue
         copies.append(flat)
-        blocks.append(one_subtable(sub.cells.shape, sub.sums, p.table))
+        blocks.append(subtable_equations(p.table.dimensions, sub))
     if not copies:
         copies, blocks = [np.zeros(0, dtype=np.int64)], [sparse.csr_array((0, 0))]
     origin = np.concatenate(copies)
     equations = sparse.csr_array(sparse.block_diag(blocks, format="csr"))
-    return Knowledge(copy_problem_cells(p, origin, equations), knowledge.hidden[origin]), origin
-
-
-def one_subtable(shape: Sequence[int], sums: Sequence[int], table: Table) -> sparse.csr_array:
-    """Return the relations of one subtable: the parent stands first on each axis."""
-    from tacit.data.cells.dimension import Dimension, Sum
-
-    dimensions = []
-    for size, pick, d in zip(shape, sums, table.dimensions, strict=True):
-        codes = tuple(map(str, range(size)))
-        signs = d.sums[pick].signs if pick >= 0 else ()
-        own = (Sum(0, tuple(range(1, size)), signs),) if pick >= 0 else ()
-        dimensions.append(Dimension("d", codes, own))
-    return product_equations(dimensions)
-
-
-def copy_problem_cells(problem: Problem, origin: Ints, equations: sparse.csr_array) -> Problem:
-    """Return a problem over copies of cells."""
-    arrays = (
-        "down", "up", "need_down", "need_up", "need_width", "cost", "primary", "forced", "fixed",
-    )  # fmt: skip
-    return replace(
-        problem,
-        equations=equations,
-        pairs=np.zeros((0, 2), dtype=np.int64),
-        **{name: getattr(problem, name)[origin] for name in arrays},
-    )
+    return Knowledge(p.of_cells(origin, equations), knowledge.hidden[origin]), origin
 
 
 def find_least_movement(found: Intervals, origin: Ints) -> Intervals:
@@ -319,11 +259,125 @@ def find_least_movement(found: Intervals, origin: Ints) -> Intervals:
         np.minimum.at(out, own, values)
         return out
 
-    return Intervals(
-        cells,
-        least(found.down),
-        least(found.up),
-        least(found.most_down),
-        least(found.most_up),
-        found.unit,
-    )
+    return Intervals(cells, *map(least, found.ends), unit=found.unit)
+
+
+# -- what the public parameters of the method that changed a table tell outsiders about the true values --
+#
+# A release says how it was protected. Whoever reads "rounded to base 10" knows that each true value lies less
+# than 10 from the published one, and whoever reads "totals kept" knows the totals.
+
+
+@dataclass(frozen=True, eq=False)
+class PublicRange:
+    """Where outsiders know the true values to lie."""
+
+    low: Floats  # the range of each cell; infinite where nothing is known
+    high: Floats
+    #: Values were rounded: a count may lie anywhere in its range, whatever was published.
+    rounds: bool = False
+
+
+def public_range(table: Table) -> PublicRange | None:
+    """Return what follows from the last step that changed a table; None when nothing does."""
+    if table.changed is None:
+        return None
+    for action in reversed(table.history):
+        if any(c.model in (*ROUNDINGS, SMALL_COUNTS) for c in action.claims):
+            return true_only(table, rounded_range(table, action))
+        if action.kind == "adjust":
+            return true_only(table, adjusted_range(table, action))
+        if any("table" in c.about for c in action.claims):
+            # Changed in a way whose size stays secret.
+            return None
+    return None
+
+
+def true_only(table: Table, found: PublicRange) -> PublicRange:
+    """Return ranges without those that a later change by hand has made untrue."""
+    slack = 1e-9 * np.maximum(1.0, np.abs(table.value))
+    wrong = (table.value < found.low - slack) | (table.value > found.high + slack)
+    low, high = np.where(wrong, -np.inf, found.low), np.where(wrong, np.inf, found.high)
+    return PublicRange(low, high, found.rounds)
+
+
+def rounded_range(table: Table, action: Action) -> PublicRange:
+    """Return where the truth behind rounded values lies."""
+    facts = {c.model: c.parameters for c in action.claims}
+    shown = ~np.isnan(table.published)
+    published = np.where(shown, table.published, 0.0)
+    if SMALL_COUNTS in facts:
+        down, up = small_count_steps(table, published, float(facts[SMALL_COUNTS]["base"]))
+    else:
+        down, up = rounding_steps(table, action, facts[next(m for m in ROUNDINGS if m in facts)])
+    low, high = np.where(shown, published - down, -np.inf), np.where(shown, published + up, np.inf)
+    return PublicRange(low, high, rounds=True)
+
+
+def rounding_steps(table: Table, action: Action, claim: Any) -> tuple[Floats, Floats]:
+    """Return how far below and above a rounded value the truth may lie."""
+    base = float(claim["base"])
+    whole = table.frequency and base.is_integer()
+    # A multiple that may leave its place can be a whole base away.
+    edge = 1.0 if whole and not claim.get("free_zeros") else 0.0
+    total = is_total(table.equations)
+    bases = np.where(total, int(claim.get("y", 0)) + 1, int(claim.get("max_shift", 1)))
+    far = bases * base - edge
+    down, up = one_value_steps(action.parameters, base, edge)
+    alone = ~total if action.parameters.get("totals") == "sum" else np.ones_like(total)
+    one = alone & (bases == 1)
+    return np.where(one, down, far), np.where(one, up, far)
+
+
+def one_value_steps(parameters: Any, base: float, edge: float) -> tuple[float, float]:
+    """Return the steps of a value that is rounded by itself, by the rule that is used."""
+    rule = parameters.get("rule", parameters.get("mode"))
+    if rule == "conventional":
+        # Halves go up: of counts, [-2, 2] around a multiple of 5 and [-2, 1] around one of 4.
+        return (base // 2, -(-base // 2) - 1) if edge else (base / 2, base / 2)
+    if rule == "up":
+        return base - edge, 0.0
+    return (0.0, base - edge) if rule == "down" else (base - edge, base - edge)
+
+
+def small_count_steps(table: Table, published: Floats, base: float) -> tuple[Floats, Floats]:
+    """Return the steps where only counts below the base were rounded, to 0 or the base."""
+    total = is_total(table.equations)
+    down = np.where(published == base, base - 1.0, 0.0)
+    up = np.where(published == 0, base - 1.0, 0.0)
+    return np.where(total, np.inf, down), np.where(total, np.inf, up)
+
+
+def adjusted_range(table: Table, action: Action) -> PublicRange:
+    """Return what is known of an adjusted table: cells that were kept, and the capacity of the others.
+
+    The capacity holds for cells that are not unsafe; outsiders are taken to know which these are, the
+    worst case.
+    """
+    method: Any = lookup(action.kind)(**{k: v for k, v in action.parameters.items() if k != "kind"})
+    low, high = np.full(len(table), -np.inf), np.full(len(table), np.inf)
+    published, free = table.published, ~table.primary & ~np.isnan(table.published)
+    steps = capacity_steps(table, method)
+    if steps is not None:
+        low = np.where(free, published - steps[0], low)
+        high = np.where(free, published + steps[1], high)
+    kept: Flags = method.kept_cells(table)
+    return PublicRange(np.where(kept, published, low), np.where(kept, published, high))
+
+
+def capacity_steps(table: Table, method: Any) -> tuple[Floats, Floats] | None:
+    """Return how far below and above the published value of a safe cell the truth may lie."""
+    limits: list[tuple[Floats, Floats]] = []
+    size = np.abs(np.nan_to_num(table.published))
+    if method.capacity is not None:
+        far = np.full(len(table), float(method.capacity))
+        limits.append((far, far))
+    if method.capacity_percent is not None:
+        # published = true (1 + e) with |e| at most the share.
+        share = method.capacity_percent / 100
+        above = size * share / (1 - share) if share < 1 else np.full(len(table), np.inf)
+        both = np.maximum(size * share / (1 + share), above)
+        limits.append((both, both))
+    if not limits:
+        return None
+    return tuple(np.minimum.reduce([pair[i] for pair in limits]) for i in (0, 1))

@@ -12,7 +12,7 @@ import functools
 import multiprocessing
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
@@ -45,6 +45,10 @@ FAR = 1e6
 PIECE, WORTH_STARTING = 64, 12.0
 
 
+def ignore_share(_share: float | None) -> None:
+    """Ignore progress."""
+
+
 class Solver:
     """The program of one block, changed and solved again.
 
@@ -67,7 +71,6 @@ class Solver:
             options={"simplex_strategy": PRIMAL, "primal_feasibility_tolerance": TOLERANCE},
         )
         self.spent = 0.0
-        self.solved = 0
         self.warm = False
 
     def extreme(self, j: int, *, up: bool, known: Sequence[int] = ()) -> float:
@@ -76,10 +79,7 @@ class Solver:
         fixed = np.asarray(known, dtype=np.int64)
         if len(fixed):
             lp.set_bounds(fixed, 0.0, 0.0)
-        lp.set_sense(maximise=up)
-        lp.set_costs([j], 1.0)
-        state, x = self.solve()
-        lp.set_costs([j], 0.0)
+        state, x = self.push(j, up)
         if len(fixed):
             lp.set_bounds(fixed, self.low[fixed], self.high[fixed])
         if x is not None:
@@ -99,11 +99,16 @@ class Solver:
 
     def extreme_alone(self, j: int, *, up: bool) -> float:
         """Return the furthest value of one unknown, and note nothing."""
+        _, x = self.push(j, up)
+        return (np.inf if up else -np.inf) if x is None else float(x[j])
+
+    def push(self, j: int, up: bool) -> tuple[str, Floats | None]:
+        """Move one unknown as far as possible."""
         self.lp.set_sense(maximise=up)
         self.lp.set_costs([j], 1.0)
-        _, x = self.solve()
+        found = self.solve()
         self.lp.set_costs([j], 0.0)
-        return (np.inf if up else -np.inf) if x is None else float(x[j])
+        return found
 
     def together(self, direction: Floats, cap_low: Floats, cap_high: Floats) -> Floats | None:
         """Move many unknowns at once, each no further than its cap."""
@@ -140,7 +145,6 @@ class Solver:
             self.lp.option("simplex_strategy", PRIMAL)
             self.lp.option("primal_feasibility_tolerance", TOLERANCE)
         self.spent += time.perf_counter() - begun
-        self.solved += 1
         self.warm = found is not None and found.state == "optimal"
         if found is None:
             raise SolverError(
@@ -190,20 +194,14 @@ class Wants:
         """Return wants of nothing."""
         return cls(np.zeros(n), np.zeros(n), np.zeros(n))
 
-    @classmethod
-    def everything(cls, block: Block) -> Wants:
-        """Return the wish to know every unknown's whole interval."""
-        return cls(-block.outer_low, block.outer_high.copy(), np.zeros(block.n))
 
-
-def find_still_open(block: Block, wants: Wants) -> tuple[Flags, Flags]:
-    """Return which unknowns must still be moved down, and up: not shown and not ruled out."""
-    loose = 1 + EQUAL
-    can_low = -block.outer_low > -block.inner_low * loose
-    can_high = block.outer_high > block.inner_high * loose
-    narrow = block.inner_high - block.inner_low < wants.width * (1 - EQUAL)
-    down = can_low & ((-block.inner_low < wants.low * (1 - EQUAL)) | narrow)
-    up = can_high & ((block.inner_high < wants.high * (1 - EQUAL)) | narrow)
+def find_still_open(block: Block, wants: Wants, at: Any = slice(None)) -> tuple[Flags, Flags]:
+    """Return which unknowns (or whether one) must still be moved down, and up: not shown and not ruled out."""
+    loose, close = 1 + EQUAL, 1 - EQUAL
+    low, high = -block.inner_low[at], block.inner_high[at]
+    narrow = low + high < wants.width[at] * close
+    down = (-block.outer_low[at] > low * loose) & ((low < wants.low[at] * close) | narrow)
+    up = (block.outer_high[at] > high * loose) & ((high < wants.high[at] * close) | narrow)
     return down, up
 
 
@@ -254,7 +252,7 @@ def solve_open_unknowns(
     """Solve for each unknown that is still open; stop after ``budget`` seconds of solving."""
     for j in range(block.n) if only is None else only.tolist():
         for up in (True, False):
-            down_open, up_open = open_at(block, wants, j)
+            down_open, up_open = find_still_open(block, wants, j)
             if not (up_open if up else down_open):
                 continue
             solver = solver or Solver(block)
@@ -265,75 +263,57 @@ def solve_open_unknowns(
     return solver
 
 
-def open_at(block: Block, wants: Wants, j: int) -> tuple[bool, bool]:
-    """Return whether one unknown must still be moved down, and up."""
-    low, high = -block.inner_low[j], block.inner_high[j]
-    narrow = low + high < wants.width[j] * (1 - EQUAL)
-    loose = 1 + EQUAL
-    down = -block.outer_low[j] > low * loose and (low < wants.low[j] * (1 - EQUAL) or narrow)
-    up = block.outer_high[j] > high * loose and (high < wants.high[j] * (1 - EQUAL) or narrow)
-    return bool(down), bool(up)
-
-
 # -- all blocks ----------------------------------------------------------------------------------------
 
 
 def answer_wants(
     system: System,
-    wants: Sequence[Wants | None],
+    wants: Mapping[int, Wants],
     tick: Tick,
     *,
     workers: int | None = 1,
     until: float = np.inf,
-) -> list[Solver | None]:
-    """Meet the wants of all blocks as far as they can be met.
+) -> dict[int, Solver]:
+    """Meet the wants of blocks as far as they can be met; return the programs that were made.
 
-    The movements shown afterwards meet each want, or are the furthest possible; which of several
-    processes did the work makes no difference.
-
-    Parameters
-    ----------
-    system
-        The blocks.
-    wants
-        What is asked of each; None: nothing.
-    tick
-        Called now and then with the share done.
-    workers
-        Processes at most; None for as many as there are processors.
-    until
-        Moment (``time.monotonic``) at which to stop; bounds are then inner and outer only.
+    The movements shown afterwards meet each want, or are the furthest possible; which of several processes (None: as many
+    as there are processors) did the work makes no difference. At the moment ``until`` (``time.monotonic``) the search stops;
+    bounds are then inner and outer only.
     """
-    solvers: list[Solver | None] = [None] * len(system.blocks)
+    solvers: dict[int, Solver] = {}
     several = (workers or os.cpu_count() or 1) > 1 and not multiprocessing.current_process().daemon
     left: list[int] = []
     budget = WORTH_STARTING if several else np.inf
-    sizes = [b.n if w is not None else 0 for b, w in zip(system.blocks, wants, strict=True)]
-    done, total = 0, max(1, sum(sizes))
+    done, total = 0, max(1, sum(system.blocks[i].n for i in wants))
     spent = 0.0
-    for i in np.argsort(sizes, kind="stable").tolist():
+
+    def keep(i: int, solver: Solver | None) -> None:
+        if solver is not None:
+            solvers[i] = solver
+
+    for i in sorted(wants, key=lambda i: (system.blocks[i].n, i)):
         b, w = system.blocks[i], wants[i]
-        if w is None or not b.matrix.shape[0]:
+        if not b.matrix.shape[0]:
             continue
         if time.monotonic() > until:
             break
-        tick(done / total)
-        inside = functools.partial(report_total_share, tick, done / total)
+        share = done / total
+        tick(share)
+        inside = functools.partial(report_total_share, tick, share)
         solver = meet_wants(b, w, None, inside, until=until)
         solver = solve_open_unknowns(b, w, solver, inside, until=until, budget=budget - spent)
-        solvers[i] = solver
+        keep(i, solver)
         spent += solver.spent if solver is not None else 0.0
         down, up = find_still_open(b, w)
         if down.any() or up.any():
             left.append(i)
-        done += sizes[i]
+        done += b.n
     if left and time.monotonic() < until:
         if several:
-            left = in_processes(system, wants, left, tick, workers, until)
+            in_processes(system, wants, left, tick, workers, until)
         for i in left:
-            w = wants[i]
-            assert w is not None
-            solvers[i] = solve_open_unknowns(system.blocks[i], w, solvers[i], tick, until=until)
+            b = system.blocks[i]
+            keep(i, solve_open_unknowns(b, wants[i], solvers.get(i), tick, until=until))
     return solvers
 
 
@@ -344,13 +324,13 @@ def report_total_share(tick: Tick, share: float, _inner: float | None) -> None:
 
 def in_processes(
     system: System,
-    wants: Sequence[Wants | None],
+    wants: Mapping[int, Wants],
     blocks: Sequence[int],
     tick: Tick,
     workers: int | None,
     until: float,
-) -> list[int]:
-    """Share the open unknowns of large blocks among processes; return the blocks not finished."""
+) -> None:
+    """Share the open unknowns of large blocks among processes, as far as they can be started."""
     from concurrent.futures.process import BrokenProcessPool
 
     from tacit.solve.processes import POLL, bare_main
@@ -358,7 +338,7 @@ def in_processes(
     jobs = list(pieces(system, wants, blocks))
     count = min(workers or os.cpu_count() or 1, len(jobs))
     if count < 2:
-        return list(blocks)
+        return
     pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
     try:
         with bare_main():
@@ -379,21 +359,18 @@ def in_processes(
                 merge(system.blocks[running.pop(future)], *future.result())
             tick(1 - len(running) / n)
     except BrokenProcessPool:
-        return list(blocks)
+        return
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-    return list(blocks)
 
 
 def pieces(
-    system: System, wants: Sequence[Wants | None], blocks: Sequence[int]
+    system: System, wants: Mapping[int, Wants], blocks: Sequence[int]
 ) -> list[tuple[int, Ints]]:
     """Return the open unknowns of the blocks in pieces of equal size."""
     found: list[tuple[int, Ints]] = []
     for i in blocks:
-        w = wants[i]
-        assert w is not None
-        down, up = find_still_open(system.blocks[i], w)
+        down, up = find_still_open(system.blocks[i], wants[i])
         columns = np.flatnonzero(down | up)
         found += [(i, columns[k : k + PIECE]) for k in range(0, len(columns), PIECE)]
     return found
@@ -407,12 +384,11 @@ def without_points(block: Block) -> Block:
 
 
 def piece_of_work(
-    block: Block, wants: Wants | None, only: Ints, seconds: float
+    block: Block, wants: Wants, only: Ints, seconds: float
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Settle some unknowns of a block in a process of the pool; return its bounds."""
-    assert wants is not None
     solve_open_unknowns(
-        block, wants, None, lambda _share: None, only=only, until=time.monotonic() + seconds
+        block, wants, None, ignore_share, only=only, until=time.monotonic() + seconds
     )
     return block.inner_low, block.inner_high, block.outer_low, block.outer_high
 

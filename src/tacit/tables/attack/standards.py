@@ -13,7 +13,7 @@ from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.table import Table
-from tacit.tables.attack.attacker import Attacker, find_met_needs
+from tacit.tables.attack.attacker import Attacker, find_met_needs, wants_behind
 from tacit.tables.attack.knowledge import (
     Knowledge,
     by_subtable,
@@ -21,13 +21,9 @@ from tacit.tables.attack.knowledge import (
     intervals_of,
     knowledge_of,
 )
-from tacit.tables.attack.reach import Tick, Wants, meet_wants, solve_open_unknowns
-from tacit.tables.attack.systems import Block, System
+from tacit.tables.attack.reach import Tick, ignore_share, meet_wants, solve_open_unknowns
+from tacit.tables.attack.systems import Block, System, move_cells
 from tacit.tables.suppress.problem import Problem
-
-
-def ignore_share(_share: float | None) -> None:
-    """Ignore progress."""
 
 
 def ps1(table: Table, tick: Tick = ignore_share) -> Ints:
@@ -96,10 +92,8 @@ def respondents(problem: Problem, hidden: Flags, tick: Tick) -> Ints:
         low, high = compute_movement_without(
             s.blocks[int(s.block[at])], int(s.place[at]), s, own, problem, tick
         )
-        ratio = s.ratio[own]
-        down = np.where(ratio > 0, -ratio * low, -ratio * high)
-        up = np.where(ratio > 0, ratio * high, ratio * low)
-        fails = ~find_met_needs(problem, s.cells[own], down, up)
+        low, high = move_cells(s.ratio[own], low, high)
+        fails = ~find_met_needs(problem, s.cells[own], -low, high)
         bad += [(cell, int(t)) for t in s.cells[own][fails]]
     return np.array(bad, dtype=np.int64).reshape(-1, 2)
 
@@ -117,13 +111,7 @@ def compute_movement_without(
         np.maximum(block.outer_low, lower),
         np.minimum(block.outer_high, upper),
     )
-    place, ratio, cells = s.place[own], s.ratio[own], s.cells[own]
-    w = Wants.nothing(block.n)
-    size = np.abs(ratio)
-    down, up = problem.need_down[cells] / size, problem.need_up[cells] / size
-    np.maximum.at(w.low, place, np.where(ratio > 0, down, up))
-    np.maximum.at(w.high, place, np.where(ratio > 0, up, down))
-    np.maximum.at(w.width, place, problem.need_width[cells] / size)
+    place, w = s.place[own], wants_behind(s, problem, own, block.n)
     if fixed.matrix.shape[0]:
         solve_open_unknowns(fixed, w, meet_wants(fixed, w, None, tick), tick)
     else:

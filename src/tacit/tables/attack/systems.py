@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.cells.relations import components
+from tacit.tables.suppress.problem import touched_rows
 
 #: Ratios that differ by no more than this share are equal.
 SAME = 1e-12
@@ -25,31 +26,18 @@ PASSES = 12
 
 @dataclass(eq=False)
 class Block:
-    """One connected part: unknowns x with matrix x = 0 and lower <= x <= upper, 0 among them.
+    """One connected part: unknowns x with matrix x = 0 and lower <= x <= upper, 0 among them."""
 
-    Attributes
-    ----------
-    matrix
-        Relations between the unknowns; no rows when the block is one free unknown.
-    lower, upper
-        What outsiders know of them.
-    inner_low, inner_high
-        Values that some possible x takes: found so far.
-    outer_low, outer_high
-        Values beyond which no possible x goes: proven so far.
-    points, kept
-        Some possible x, newest last, and how many are kept.
-    """
-
+    #: Relations between the unknowns; no rows when the block is one free unknown.
     matrix: sparse.csr_array
-    lower: Floats
+    lower: Floats  # what outsiders know of them
     upper: Floats
-    outer_low: Floats
+    outer_low: Floats  # values beyond which no possible x goes: proven so far
     outer_high: Floats
-    inner_low: Floats = field(init=False)
+    inner_low: Floats = field(init=False)  # values that some possible x takes: found so far
     inner_high: Floats = field(init=False)
-    points: list[Floats] = field(default_factory=list)
-    kept: int = 0
+    points: list[Floats] = field(default_factory=list)  # some possible x, newest last
+    kept: int = 0  # how many of them are kept
 
     def __post_init__(self) -> None:
         if self.matrix.shape[0]:
@@ -65,24 +53,12 @@ class Block:
 
 @dataclass(eq=False)
 class System:
-    """Hidden cells and the unknowns behind them: d_cell = ratio * x[block][place].
+    """Hidden cells and the unknowns behind them: d_cell = ratio * x[block][place]."""
 
-    Attributes
-    ----------
-    cells
-        The hidden cells.
-    block, place
-        Where the unknown of each stands; block -1 when the cell cannot move at all.
-    ratio
-        Its factor.
-    blocks
-        The parts.
-    """
-
-    cells: Ints
-    block: Ints
+    cells: Ints  # the hidden cells
+    block: Ints  # where the unknown of each stands; -1 when the cell cannot move at all
     place: Ints
-    ratio: Floats
+    ratio: Floats  # its factor
     blocks: list[Block]
 
     def find(self, cells: npt.ArrayLike) -> Ints:
@@ -93,42 +69,41 @@ class System:
         at = np.searchsorted(self.cells, wanted).clip(max=len(self.cells) - 1)
         return np.where(self.cells[at] == wanted, at, -1)
 
-    def members(self) -> list[Ints]:
-        """Return the hidden cells (as positions among them) of each block."""
-        order = np.argsort(self.block, kind="stable")
-        ends = np.searchsorted(self.block[order], np.arange(len(self.blocks) + 1))
-        return [order[ends[i] : ends[i + 1]] for i in range(len(self.blocks))]
+    def by_block(self, at: Ints) -> list[tuple[int, Ints]]:
+        """Return some hidden cells that can move (as positions among them) by block."""
+        moving = at[self.block[at] >= 0]
+        moving = moving[np.argsort(self.block[moving], kind="stable")]
+        ids, starts = np.unique(self.block[moving], return_index=True)
+        return list(zip(ids.tolist(), np.split(moving, starts[1:]), strict=False))
 
     def interval(self, *, inner: bool = True) -> tuple[Floats, Floats]:
         """Return each hidden cell's deviation, least and largest, as found (or as proven) so far."""
         low, high = np.zeros(len(self.cells)), np.zeros(len(self.cells))
-        for b, own in zip(self.blocks, self.members(), strict=True):
+        for i, own in self.by_block(np.arange(len(self.cells))):
+            b = self.blocks[i]
             lows, highs = (b.inner_low, b.inner_high) if inner else (b.outer_low, b.outer_high)
-            r, at = self.ratio[own], self.place[own]
-            low[own] = np.where(r > 0, r * lows[at], r * highs[at])
-            high[own] = np.where(r > 0, r * highs[at], r * lows[at])
+            at = self.place[own]
+            low[own], high[own] = move_cells(self.ratio[own], lows[at], highs[at])
         return low, high
+
+
+def move_cells(ratio: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Return how far cells move, least and most, when the unknowns behind them do so."""
+    return (
+        np.where(ratio > 0, ratio * low, ratio * high),
+        np.where(ratio > 0, ratio * high, ratio * low),
+    )
 
 
 def system_of(
     by_cell: sparse.csc_array, hidden: Flags, down: Floats, up: Floats, *, reduced: bool = True
 ) -> System:
-    """Return the attacker's system of the hidden cells.
+    """Return the attacker's system of the hidden cells, from all relations by column and each cell's room.
 
-    Parameters
-    ----------
-    by_cell
-        All relations, by column.
-    hidden
-        Which cells are not published.
-    down, up
-        How far each cell can lie below and above its value.
-    reduced
-        Drop and join unknowns; otherwise only split into blocks.
+    When ``reduced``, unknowns are dropped and joined; otherwise they are only split into blocks.
     """
     cells = np.flatnonzero(hidden)
-    m = sparse.csr_array(by_cell[:, cells])
-    m = m[np.diff(m.indptr) > 0]
+    m = touched_rows(by_cell, cells)
     own = np.arange(len(cells))  # the unknown of each cell; -1: cannot move
     ratio = np.ones(len(cells))
     low, high = -np.asarray(down)[cells], np.asarray(up)[cells]
@@ -136,11 +111,7 @@ def system_of(
         m, own, ratio, low, high = shrink(m, low, high)
     m = drop_repeated_relations(m)
     label, n = label_blocks(m)
-    order = np.argsort(label, kind="stable")
-    ends = np.searchsorted(label[order], np.arange(n + 1))
-    place = np.empty(len(low), dtype=np.int64)
-    place[order] = np.arange(len(low)) - np.repeat(ends[:-1], np.diff(ends))
-    blocks = split(m, label, place, order, ends, low, high)
+    blocks, place = split(m, label, n, low, high)
     moves = own >= 0
     at = np.where(moves, own, 0)
     where = np.where(moves, label[at], -1) if len(low) else np.full(len(cells), -1)
@@ -166,15 +137,13 @@ def label_blocks(m: sparse.csr_array) -> tuple[Ints, int]:
 
 
 def split(
-    m: sparse.csr_array,
-    label: Ints,
-    place: Ints,
-    order: Ints,
-    ends: Ints,
-    low: Floats,
-    high: Floats,
-) -> list[Block]:
-    """Cut the relations into blocks."""
+    m: sparse.csr_array, label: Ints, n: int, low: Floats, high: Floats
+) -> tuple[list[Block], Ints]:
+    """Cut the relations into blocks; also return the place of each unknown in its own."""
+    order = np.argsort(label, kind="stable")
+    ends = np.searchsorted(label[order], np.arange(n + 1))
+    place = np.empty(len(low), dtype=np.int64)
+    place[order] = np.arange(len(low)) - np.repeat(ends[:-1], np.diff(ends))
     coo = m.tocoo()
     outer_low, outer_high = propagate_bounds(m, low, high)
     entry_block = label[coo.coords[1]]
@@ -194,7 +163,7 @@ def split(
             shape=(len(starts), len(own)),
         )
         blocks.append(Block(matrix, low[own], high[own], outer_low[own], outer_high[own]))
-    return blocks
+    return blocks, place
 
 
 def shrink(
@@ -202,9 +171,7 @@ def shrink(
 ) -> tuple[sparse.csr_array, Ints, Floats, Floats, Floats]:
     """Drop unknowns that are 0 and join unknowns that are tied; see the module.
 
-    Returns
-    -------
-    The relations left, each old unknown's new one (-1: it is 0) and ratio to it, and new bounds.
+    Returns the relations left, each old unknown's new one (-1: it is 0) and ratio to it, and new bounds.
     """
     own = np.arange(m.shape[1])
     ratio = np.ones(m.shape[1])
@@ -248,9 +215,7 @@ def shrink(
 def tie(n: int, a: Ints, b: Ints, factor: Floats) -> tuple[Ints, Floats, Flags]:
     """Join unknowns with x_b = factor * x_a.
 
-    Returns
-    -------
-    The class of each unknown, its ratio to the class, and which are 0 because their ties disagree.
+    Returns the class of each unknown, its ratio to the class, and which are 0 because their ties disagree.
     """
     key = np.minimum(a, b) * n + np.maximum(a, b)
     _, once = np.unique(key, return_index=True)
@@ -313,29 +278,44 @@ def drop_repeated_relations(m: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(m[np.sort(first)])
 
 
-def propagate_bounds(
-    m: sparse.csr_array, lower: Floats, upper: Floats, passes: int = PASSES
-) -> tuple[Floats, Floats]:
+def propagate_bounds(m: sparse.csr_array, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     """Return bounds that follow from single relations, repeatedly applied; 0 stays inside."""
+    low, high = lower, upper
+    for _ in range(PASSES):
+        before = low, high
+        low, high = tighten_bounds(m, np.zeros(m.shape[0]), low, high, 1)
+        low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
+        if np.array_equal(low, before[0]) and np.array_equal(high, before[1]):
+            break
+    return low, high
+
+
+def tighten_bounds(
+    m: sparse.csr_array,
+    right: Floats,
+    lower: Floats,
+    upper: Floats,
+    passes: int,
+    slack: float = np.inf,
+) -> tuple[Floats, Floats]:
+    """Return bounds of x that follow from single rows of m x = right, repeatedly applied.
+
+    It ends when nothing moves, or some lower bound is above an upper one by more than the slack.
+    """
     low, high = lower.copy(), upper.copy()
-    if not m.nnz:
-        return low, high
     rows = np.repeat(np.arange(m.shape[0]), np.diff(m.indptr))
     columns, a = m.indices, m.data
     for _ in range(passes):
         least = np.where(a > 0, a * low[columns], a * high[columns])
         most = np.where(a > 0, a * high[columns], a * low[columns])
-        rest_least = sum_other_entries(least, rows, m.shape[0])
-        rest_most = sum_other_entries(most, rows, m.shape[0])
-        x_low = np.where(a > 0, -rest_most / a, -rest_least / a)
-        x_high = np.where(a > 0, -rest_least / a, -rest_most / a)
+        at_most = right[rows] - sum_other_entries(least, rows, m.shape[0])
+        at_least = right[rows] - sum_other_entries(most, rows, m.shape[0])
         new_low, new_high = low.copy(), high.copy()
-        np.maximum.at(new_low, columns, x_low)
-        np.minimum.at(new_high, columns, x_high)
-        new_low, new_high = np.minimum(new_low, 0.0), np.maximum(new_high, 0.0)
+        np.maximum.at(new_low, columns, np.where(a > 0, at_least, at_most) / a)
+        np.minimum.at(new_high, columns, np.where(a > 0, at_most, at_least) / a)
         still = np.array_equal(new_low, low) and np.array_equal(new_high, high)
         low, high = new_low, new_high
-        if still:
+        if still or (low > high + slack).any():
             break
     return low, high
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.claims.outsiders import MOST_WHOLE
+from tacit.data.cells.relations import components
 from tacit.solve.highs import Highs
 from tacit.solve.model import LinearModel
 from tacit.tables.attack.attacker import Shortfall, is_need_met
 from tacit.tables.attack.knowledge import Intervals
 from tacit.tables.attack.reach import Tick
-from tacit.tables.suppress.problem import Problem
+from tacit.tables.suppress.problem import Problem, touched_rows
 from tacit.tables.suppress.propose_network import not_a_network
 
 #: Programs that move many cells of a component at once, before one cell at a time.
@@ -34,7 +34,7 @@ def narrow_to_whole_numbers(
     problem: Problem, hidden: Flags, found: Intervals, tick: Tick
 ) -> Intervals:
     """Return intervals of counts with whole ends, as narrow as integer programs make those of exposed cells."""
-    ends = [np.floor(a + SLACK) for a in (found.down, found.up, found.most_down, found.most_up)]
+    ends = [np.floor(a + SLACK) for a in found.ends]
     exposed = [s.cell for s in find_whole_shortfalls(problem, hidden, tick) if s.known < 0]
     if exposed:
         attacker = WholeAttacker(problem, hidden)
@@ -44,7 +44,7 @@ def narrow_to_whole_numbers(
                 down, up = attacker.extremes(cell)
                 for array, end in zip(ends, (down, up, down, up), strict=True):
                     array[place[cell]] = min(array[place[cell]], end)
-    return Intervals(found.cells, ends[0], ends[1], ends[2], ends[3], found.unit)
+    return Intervals(found.cells, *ends, unit=found.unit)
 
 
 def find_whole_shortfalls(problem: Problem, hidden: Flags, tick: Tick) -> list[Shortfall]:
@@ -83,7 +83,7 @@ class WholeAttacker:
         self.place = np.full(problem.n, -1, dtype=np.int64)
         self.place[self.cells] = np.arange(len(self.cells))
         matrix = sparse.csc_array(problem.by_cell[:, self.cells])
-        self.part = find_components(matrix)
+        self.part = components(sparse.csr_array(matrix))[1]
         self.matrix = sparse.csr_array(matrix)
         self.far_down, self.far_up = np.zeros(len(self.cells)), np.zeros(len(self.cells))
         self.programs: dict[int, tuple[Highs, Ints]] = {}
@@ -198,27 +198,8 @@ class WholeAttacker:
         """Return the program of a component, bounds and costs to be given, and its cells."""
         if part not in self.programs:
             own = np.flatnonzero(self.part == part)
-            matrix = self.matrix[:, own]
-            matrix = sparse.csr_array(matrix[np.diff(matrix.indptr) > 0])
-            model = LinearModel.of(
-                np.zeros(len(own)),
-                matrix,
-                0.0,
-                0.0,
-                0.0,
-                0.0,
-                integer=np.ones(len(own), dtype=bool),
-            )
+            matrix = touched_rows(self.matrix, own)
+            whole = np.ones(len(own), dtype=bool)
+            model = LinearModel.of(np.zeros(len(own)), matrix, 0.0, 0.0, 0.0, 0.0, integer=whole)
             self.programs[part] = Highs(model, options={"mip_max_nodes": NODES}), own
         return self.programs[part]
-
-
-def find_components(matrix: sparse.csc_array) -> Ints:
-    """Return a number for each column, equal where relations join two."""
-    rows, columns = matrix.shape
-    entries = matrix.tocoo()
-    graph = sparse.coo_array(
-        (np.ones(matrix.nnz), (entries.coords[1], columns + entries.coords[0])),
-        shape=(columns + rows, columns + rows),
-    )
-    return np.asarray(connected_components(graph, directed=False)[1][:columns], dtype=np.int64)

@@ -14,6 +14,7 @@ from tacit.errors import ColumnNotFound, InputError
 from tacit.stats.margins import Margin, sweep_margins
 from tacit.tables.compare.formulas import row_blocks
 from tacit.tables.compare.layout import Layout
+from tacit.tables.margins.margins import junction
 
 Names = tuple[str, ...]
 Model = Sequence[Sequence[str]]
@@ -69,23 +70,9 @@ def find_maximal_margins(layout: Layout, model: Model) -> list[Names]:
 
 
 def separators(margins: Sequence[Names]) -> list[Names] | None:
-    """Return the separators of a decomposable model, or None when it is not decomposable.
-
-    A model is decomposable exactly when ears can be taken off one by one: an ear meets the others
-    within a single one of them (Graham's reduction).
-    """
-    left, found = list(margins), []
-    while len(left) > 1:
-        for ear in left:
-            others = [m for m in left if m is not ear]
-            meeting = tuple(v for v in ear if any(v in m for m in others))
-            if any(set(meeting) <= set(m) for m in others):
-                found.append(meeting)
-                left.remove(ear)
-                break
-        else:
-            return None
-    return found
+    """Return the separators of a decomposable model, or None when it is not decomposable."""
+    order = junction(margins)
+    return None if order is None else [separator for _, separator in order[:0:-1]]
 
 
 def closed_form(

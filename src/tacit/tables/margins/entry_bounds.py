@@ -13,8 +13,9 @@ import numpy.typing as npt
 from tacit.arrays import Flags, Floats, Ints
 from tacit.data.table import Table
 from tacit.errors import InputError, LimitReached
+from tacit.tables.attack.reach import ignore_share
 from tacit.tables.margins.integer_bounds import EntryRanges, How, entry_ranges
-from tacit.tables.margins.integer_systems import System, Tick, ignore_share, no_counts, propagate
+from tacit.tables.margins.integer_systems import System, Tick, no_counts
 from tacit.tables.margins.margins import (
     Axis,
     MarginSet,
@@ -22,7 +23,6 @@ from tacit.tables.margins.margins import (
     all_families,
     check_whole_numbers,
     decomposable_bounds,
-    family_words,
     find_maximal_supports,
     k_margins,
     list_implied_supports,
@@ -47,20 +47,11 @@ FORMULA = -2
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """The ground cells of a table, the margins that are known of it, and bounds.
+    """The ground cells of a table, the margins that are known of it, and bounds."""
 
-    Attributes
-    ----------
-    axes
-        The dimensions of the ground cells; empty for a bare system of equations.
-    families
-        The maximal supports of the published margins.
-    system
-        The equations.
-    """
-
+    #: The dimensions of the ground cells; empty for a bare system of equations.
     axes: tuple[Axis, ...]
-    families: tuple[Support, ...]
+    families: tuple[Support, ...]  # the maximal supports of the published margins
     system: System
 
     @property
@@ -97,16 +88,8 @@ def question_of_table(
 ) -> Question:
     """Ask about the ground cells of a product table of counts.
 
-    Parameters
-    ----------
-    table
-        The table.
-    families
-        The supports of the margins; by default all that sum over one dimension.
-    groups
-        Where a margin sums over a hierarchical dimension, its groups are published too.
-    known_zeros
-        Cells of status empty are known to be empty.
+    The families of margins are by default all that sum over one dimension. With ``groups``, the groups of a hierarchical
+    dimension are published too where a margin sums over it; ``known_zeros``: cells of status empty are known to be empty.
     """
     if not table.is_product:
         raise InputError(
@@ -166,7 +149,6 @@ class Options:
     long_axis: int | None = None
     complexity: int | None = None
     time_limit: float | None = 60.0
-    linear: bool = True
 
 
 def bound_entries(
@@ -180,7 +162,9 @@ def bound_entries(
     if options.engine == "nfold":
         return by_layers(question, entries, options, tick), "nfold"
     how: How = "mip" if options.engine == "auto" else options.engine
-    dense = how == "mip" and fills_ranges(question)
+    # Whether every whole number between the bounds of an entry is known to occur.
+    dense = how == "mip" and question.is_plain
+    dense = dense and margin_advice(question.shape, question.families).linear_is_exact
     found = entry_ranges(
         question.system, entries, how=how, value_sets=options.value_set and not dense,
         time_limit=options.time_limit, tick=tick,
@@ -189,17 +173,11 @@ def bound_entries(
         for e in entries.tolist():
             span = range(int(found.inner_lower[e]), int(found.inner_upper[e]) + 1)
             found.values[e] = (span, bool(found.exact[e]))
-    if how == "enumerate" and options.linear:
+    if how == "enumerate":
         add_linear(question, entries, options, found, tick)
     if options.engine == "auto":
         decide_by_layers(question, entries, options, found)
     return found, how
-
-
-def fills_ranges(question: Question) -> bool:
-    """Return True when every whole number between the bounds of an entry is known to occur."""
-    plain = question.is_plain
-    return plain and margin_advice(question.shape, question.families).linear_is_exact
 
 
 def closed_form(question: Question, entries: Ints, options: Options) -> EntryRanges | None:
@@ -242,18 +220,11 @@ def add_linear(
     question: Question, entries: Ints, options: Options, found: EntryRanges, tick: Tick
 ) -> None:
     """Add the bounds of the linear relaxation to what another engine has found."""
-    system = (
-        question.system if question.system.start is not None else replace_start(question, found)
-    )
+    system = replace(question.system, start=found.base)
     linear = entry_ranges(system, entries, how="lp", time_limit=options.time_limit, tick=tick)
     found.linear_lower[entries] = linear.linear_lower[entries]
     found.linear_upper[entries] = linear.linear_upper[entries]
     found.counts["linear programs"] += linear.counts["linear programs"]
-
-
-def replace_start(question: Question, found: EntryRanges) -> System:
-    """Return the system with the first table found as its start."""
-    return replace(question.system, start=found.base)
 
 
 # -- n-fold --------------------------------------------------------------------------------------------
@@ -262,10 +233,7 @@ def replace_start(question: Question, found: EntryRanges) -> System:
 def long_walk(question: Question, options: Options, start: Floats) -> tuple[Walk, Ints]:
     """Return the walk over the layers of a question, and the place of each entry in layers x cells.
 
-    Raises
-    ------
-    InputError
-        When the table has no layers, or its Graver complexity is not known.
+    A table that has no layers, or whose Graver complexity is not known, is refused.
     """
     if len(question.axes) < 2:
         raise InputError("n-fold programming needs a table of two dimensions or more")
@@ -290,14 +258,10 @@ def long_walk(question: Question, options: Options, start: Floats) -> tuple[Walk
 
 def by_layers(question: Question, entries: Ints, options: Options, tick: Tick) -> EntryRanges:
     """Bound entries by n-fold programming: one walk for uniqueness, augmentation for open ends."""
-    first = entry_ranges(question.system, entries[:0], time_limit=options.time_limit, tick=tick)
-    start = first.base
+    found = entry_ranges(question.system, entries[:0], time_limit=options.time_limit, tick=tick)
+    start = found.base
     walk, places = long_walk(question, options, start)
     table = walk.table
-    low, high = propagate(question.system)
-    found = replace(
-        first, lower=low, upper=high, inner_lower=start.copy(), inner_upper=start.copy()
-    )
     found.tables.clear()
     found.low_at[:] = found.high_at[:] = -1
     fixed = places[walk.unique()]
@@ -310,32 +274,23 @@ def by_layers(question: Question, entries: Ints, options: Options, tick: Tick) -
         begun = time.monotonic()
         for up in (False, True):
             late = options.time_limit is not None and time.monotonic() - begun > options.time_limit
-            ended = (
-                found.inner_upper[e] == found.upper[e]
-                if up
-                else found.inner_lower[e] == found.lower[e]
-            )
-            if ended or late:
+            inner = found.inner_upper if up else found.inner_lower
+            outer = found.upper if up else found.lower
+            if late or inner[e] == outer[e]:
                 continue
             cost = (places == e).astype(np.float64)
             best = nfold_optimise(table, cost, walk.complexity, maximise=up, walk=walk)
             x = np.empty(len(start))
             x[places] = best
             widen_ranges(found, cells, x)
-            if up:
-                found.upper[e] = x[e]
-            else:
-                found.lower[e] = x[e]
+            outer[e] = x[e]
     if options.value_set:
-        fill_value_sets(question, entries, options, found, tick)
-    if options.linear:
-        add_linear(
-            replace(question, system=replace(question.system, start=start)),
-            entries,
-            options,
-            found,
-            tick,
-        )
+        # The layers only give the ends of value sets.
+        system = replace(question.system, start=start)
+        limit = options.time_limit
+        more = entry_ranges(system, entries, value_sets=True, time_limit=limit, tick=tick)
+        found.values.update(more.values)
+    add_linear(question, entries, options, found, tick)
     return found
 
 
@@ -349,15 +304,6 @@ def widen_ranges(found: EntryRanges, cells: Ints, x: Floats) -> None:
         found.low_at[down], found.high_at[up] = at, at
         found.inner_lower = np.minimum(found.inner_lower, x)
         found.inner_upper = np.maximum(found.inner_upper, x)
-
-
-def fill_value_sets(
-    question: Question, entries: Ints, options: Options, found: EntryRanges, tick: Tick
-) -> None:
-    """Take value sets from integer programs; the layers only give their ends."""
-    system = replace(question.system, start=found.base)
-    more = entry_ranges(system, entries, value_sets=True, time_limit=options.time_limit, tick=tick)
-    found.values.update(more.values)
 
 
 def decide_by_layers(
@@ -556,11 +502,6 @@ def ground_places(table: Table, cells: Ints) -> Ints:
             f"{table.describe_cell(int(outside[0]))} is a total, which the margins publish: name ground cells"
         )
     return np.searchsorted(np.flatnonzero(table.ground), cells)
-
-
-def words_of(question: Question) -> str:
-    """Return the published margins in words."""
-    return family_words(question.families, [a.name for a in question.axes])
 
 
 def linear_is_wrong(found: EntryRanges, entries: Ints) -> tuple[Flags, Flags]:

@@ -21,6 +21,7 @@ from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
+from tacit.tables.attack.audit import codes_of_cells
 from tacit.tables.margins.entry_bounds import (
     Options,
     Question,
@@ -29,10 +30,9 @@ from tacit.tables.margins.entry_bounds import (
     linear_is_wrong,
     question_of_pattern,
     question_of_table,
-    words_of,
 )
 from tacit.tables.margins.integer_bounds import EntryRanges, runs
-from tacit.tables.margins.margins import margin_advice
+from tacit.tables.margins.margins import family_words, margin_advice
 
 Cell = tuple[str, ...]
 
@@ -209,7 +209,10 @@ class EntryUniqueness(Measure[Table]):
             return f"Published: what the table's pattern does not hide. {words[way]}"
         flat = all(a.is_flat for a in question.axes)
         advice = margin_advice(question.shape, question.families, flat=flat)
-        return f"Published: {words_of(question)}. {words[way]} Kind of problem: {advice.kind}; {advice.text}."
+        published = family_words(question.families, [a.name for a in question.axes])
+        return (
+            f"Published: {published}. {words[way]} Kind of problem: {advice.kind}; {advice.text}."
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -257,10 +260,7 @@ def entry_frame(
     spec: EntryUniqueness,
 ) -> nw.DataFrame[Any]:
     """Return one row per entry: codes, bounds, linear bounds, whether it is unique, and how sure that is."""
-    at = hidden[entries]
-    codes = {
-        k: np.asarray(v, dtype=object)[at].tolist() for k, v in table.columns_of_codes().items()
-    }
+    codes = codes_of_cells(table, hidden[entries])
     unique, varies = found.unique[entries], found.varies[entries]
     open_word = "not exact" if spec.engine == "lp" else "undecided"
     data: dict[str, Any] = {

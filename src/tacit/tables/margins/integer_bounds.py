@@ -7,6 +7,7 @@ whole numbers before they count.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,17 +18,17 @@ from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import Infeasible
-from tacit.solve import Highs, LinearModel, Solution
+from tacit.solve import Highs, LinearModel
+from tacit.tables.attack.reach import ignore_share
 from tacit.tables.margins.integer_systems import (
     NEAR,
-    Portion,
     System,
     Tick,
-    components,
-    ignore_share,
     no_counts,
+    portion_of,
     propagate,
     require_fixed_rows,
+    split_system,
 )
 
 How = Literal["mip", "lp", "enumerate"]
@@ -40,39 +41,24 @@ MOST_NODES = 400_000
 
 @dataclass(eq=False)
 class EntryRanges:
-    """What is known of each entry over all whole-number solutions.
+    """What is known of each entry over all whole-number solutions."""
 
-    Attributes
-    ----------
-    lower, upper
-        Proven outer bounds: no solution lies beyond them.
-    inner_lower, inner_upper
-        The smallest and largest value that was met in a solution.
-    linear_lower, linear_upper
-        Bounds of the linear relaxation; NaN where they were not needed or not reached in time.
-    tables
-        Solutions that were kept: pairs (entries they hold, their values); other entries as in ``base``.
-    base
-        One solution.
-    low_at, high_at
-        Which of ``tables`` holds the smallest and largest value of an entry; -1: ``base``.
-    values
-        The value set of entries for which it was asked, and whether it is proven complete.
-    counts
-        Linear programs, integer programs, solutions met.
-    """
-
-    lower: Floats
+    lower: Floats  # proven outer bounds: no solution lies beyond them
     upper: Floats
-    inner_lower: Floats
+    inner_lower: Floats  # the smallest and largest value that was met in a solution
     inner_upper: Floats
+    #: Bounds of the linear relaxation; NaN where they were not needed or not reached in time.
     linear_lower: Floats
     linear_upper: Floats
-    base: Floats
+    base: Floats  # one solution
+    #: Solutions that were kept: pairs (entries they hold, their values); other entries as in ``base``.
     tables: list[tuple[Ints, Floats]] = field(default_factory=list)
+    #: Which of ``tables`` holds the smallest and largest value of an entry; -1: ``base``.
     low_at: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     high_at: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    #: The value set of entries for which it was asked, and whether it is proven complete.
     values: dict[int, tuple[Sequence[int], bool]] = field(default_factory=dict)
+    #: Linear programs, integer programs, solutions met.
     counts: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -119,30 +105,14 @@ def entry_ranges(
     value_sets: bool = False,
     time_limit: float | None = 60.0,
     tick: Tick = ignore_share,
-    seed: int = 0,
 ) -> EntryRanges:
-    """Bound entries over all whole-number solutions of a system.
+    """Bound entries over all whole-number solutions of a system; others are bounded by what comes along.
 
-    Parameters
-    ----------
-    system
-        The equations and bounds.
-    entries
-        The unknowns to bound; others are bounded by what comes along.
-    how
-        ``mip`` for sharp bounds; ``lp`` for bounds of the relaxation, rounded inwards (not exact);
-        ``enumerate`` to list every solution of small systems (what it cannot list stays open).
-    value_sets
-        Find every value between the bounds that occurs.
-    time_limit
-        Seconds an entry; an end that is not closed in time keeps its proven bracket.
-    tick
-        Called with the share done; may raise to stop.
+    ``mip`` gives sharp bounds; ``lp`` those of the relaxation, rounded inwards (not exact); ``enumerate`` lists every solution
+    of small systems (what it cannot list stays open). With ``value_sets``, every value between the bounds that occurs is
+    found. An end that is not closed within the time limit of an entry keeps its proven bracket.
 
-    Raises
-    ------
-    Infeasible
-        When there is no solution.
+    It is Infeasible when there is no solution.
     """
     lower, upper = propagate(system)
     n = system.matrix.shape[1]
@@ -157,7 +127,7 @@ def entry_ranges(
     ranges.linear_lower[fixed], ranges.linear_upper[fixed] = lower[fixed], upper[fixed]
     wanted = np.zeros(n, dtype=bool)
     wanted[entries] = True
-    blocks = list(components(system.matrix, ~fixed))
+    blocks = list(split_system(system.matrix, ~fixed))
     if system.start is None:
         require_fixed_rows(system, base, fixed)
     share, total = 0.0, max(1, int((wanted & ~fixed).sum()))
@@ -165,11 +135,11 @@ def entry_ranges(
         mine = np.flatnonzero(wanted[columns])
         if not len(mine) and system.start is not None:
             continue
-        part = Block(system, ranges, rows, columns, seed)
+        part = Block(system, ranges, rows, columns)
         if how == "enumerate":
-            part.enumerate(mine)
+            part.enumerate()
         else:
-            part.run(mine, how == "lp", time_limit, Portion(tick, share, len(mine) / total))
+            part.run(mine, how == "lp", time_limit, portion_of(tick, share, len(mine) / total))
         if value_sets and how != "lp":
             part.value_sets(mine, how == "mip", time_limit, tick)
         share += len(mine) / total
@@ -182,9 +152,7 @@ def entry_ranges(
 class Block:
     """One part of a system with its solvers; what it finds is written into the ranges of the whole."""
 
-    def __init__(
-        self, system: System, ranges: EntryRanges, rows: Ints, columns: Ints, seed: int
-    ) -> None:
+    def __init__(self, system: System, ranges: EntryRanges, rows: Ints, columns: Ints) -> None:
         self.ranges, self.columns = ranges, columns
         part = sparse.csr_array(sparse.csc_array(system.matrix[rows])[:, columns])
         rest = ranges.base.copy()
@@ -195,11 +163,9 @@ class Block:
         self.high_in = np.full(len(columns), -np.inf)
         self.low_out, self.high_out = self.lower.copy(), self.upper.copy()
         self.has_base = system.start is not None
-        self.rng = np.random.default_rng(seed)
+        self.rng = np.random.default_rng(0)
         self.pool: list[Floats] = []
         self.keep_all = False
-        self._linear: Highs | None = None
-        self._whole: Highs | None = None
         if self.has_base:
             self.add(ranges.base[columns])
 
@@ -233,35 +199,33 @@ class Block:
         self.high_in = np.maximum(self.high_in, near)
         return True
 
-    @property
+    @functools.cached_property
     def linear(self) -> Highs:
         """Return the linear relaxation."""
-        if self._linear is None:
-            self._linear = Highs(
-                LinearModel.of(
-                    np.zeros(len(self.columns)),
-                    self.matrix,
-                    self.right,
-                    self.right,
-                    self.lower,
-                    self.upper,
-                )
-            )
-        return self._linear
+        zero = np.zeros(len(self.columns))
+        return Highs(
+            LinearModel.of(zero, self.matrix, self.right, self.right, self.lower, self.upper)
+        )
 
-    @property
+    @functools.cached_property
     def whole(self) -> Highs:
         """Return the integer program."""
-        if self._whole is None:
-            n = len(self.columns)
-            self._whole = Highs(LinearModel.of(np.zeros(n), self.matrix, self.right, self.right, self.low_out, self.high_out, integer=np.ones(n, dtype=bool)), options={"mip_rel_gap": 0.0, "mip_abs_gap": 0.5})  # fmt: skip
-        return self._whole
+        n = len(self.columns)
+        model = LinearModel.of(
+            np.zeros(n),
+            self.matrix,
+            self.right,
+            self.right,
+            self.low_out,
+            self.high_out,
+            integer=np.ones(n, dtype=bool),
+        )
+        return Highs(model, options={"mip_rel_gap": 0.0, "mip_abs_gap": 0.5})
 
     def open_ends(self, entries: Ints) -> tuple[Flags, Flags]:
         """Return which entries' lower and upper ends are not closed."""
-        return self.low_in[entries] > self.low_out[entries], self.high_in[entries] < self.high_out[
-            entries
-        ]
+        down = self.low_in[entries] > self.low_out[entries]
+        return down, self.high_in[entries] < self.high_out[entries]
 
     # -- search ----------------------------------------------------------------------------------
 
@@ -344,10 +308,7 @@ class Block:
         near = round(solution.value)
         value = near if abs(solution.value - near) < NEAR else solution.value
         known[column] = value
-        if up:
-            self.high_out[e] = max(self.high_in[e], min(self.high_out[e], np.floor(value)))
-        else:
-            self.low_out[e] = min(self.low_in[e], max(self.low_out[e], np.ceil(value)))
+        self.narrow(e, up, value)
         self.add(solution.x)
 
     def close_whole(self, e: int, up: bool, limit: float | None) -> None:
@@ -359,11 +320,15 @@ class Block:
         self.whole.set_costs([e], [0.0])
         self.ranges.counts["integer programs"] += 1
         self.add(solution.x)
-        bound = read_proven_bound(solution)
-        if up and bound is not None:
-            self.high_out[e] = max(self.high_in[e], min(self.high_out[e], np.floor(bound + NEAR)))
-        elif bound is not None:
-            self.low_out[e] = min(self.low_in[e], max(self.low_out[e], np.ceil(bound - NEAR)))
+        if solution.state != "infeasible" and np.isfinite(solution.bound):
+            self.narrow(e, up, solution.bound + (NEAR if up else -NEAR))
+
+    def narrow(self, e: int, up: bool, bound: float) -> None:
+        """Take a proven bound of one end, as far as the solutions met allow."""
+        if up:
+            self.high_out[e] = max(self.high_in[e], min(self.high_out[e], np.floor(bound)))
+        else:
+            self.low_out[e] = min(self.low_in[e], max(self.low_out[e], np.ceil(bound)))
 
     def write(self) -> None:
         """Write the ranges of this part into those of the whole."""
@@ -373,9 +338,8 @@ class Block:
 
     # -- all solutions ---------------------------------------------------------------------------
 
-    def enumerate(self, entries: Ints) -> None:
+    def enumerate(self) -> None:
         """List all solutions, as far as they can be listed."""
-        del entries
         system = System(self.matrix, self.right, self.lower, self.upper)
         complete = True
         met = 0
@@ -423,16 +387,7 @@ class Block:
         return False if solution.state == "infeasible" else None
 
 
-def read_proven_bound(solution: Solution) -> float | None:
-    """Return the bound that a solve has proven, if any."""
-    if solution.state == "infeasible" or not np.isfinite(solution.bound):
-        return None
-    return solution.bound
-
-
-def all_solutions(
-    system: System, most: int = MOST_TABLES, nodes: int = MOST_NODES
-) -> Iterator[Floats | None]:
+def all_solutions(system: System) -> Iterator[Floats | None]:
     """Yield every solution of a system; None when there are too many to list.
 
     Depth first: the unknown with the fewest values left is tried, and bounds are propagated.
@@ -445,7 +400,7 @@ def all_solutions(
     while stack:
         lower, upper = stack.pop()
         visited += 1
-        if visited > nodes or found >= most:
+        if visited > MOST_NODES or found >= MOST_TABLES:
             yield None
             return
         try:

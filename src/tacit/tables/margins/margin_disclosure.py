@@ -22,6 +22,7 @@ from tacit.plot.lines import lines as line_chart
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
+from tacit.tables.attack.audit import codes_of_cells
 from tacit.tables.margins.two_way import (
     Disclosed,
     Margins,
@@ -295,21 +296,11 @@ def two_way_frame(
     table: Table, margins: Margins, found: Mapping[str, Disclosed]
 ) -> nw.DataFrame[Any] | None:
     """Return every cell with its bounds; None for a table that is too large to spell out."""
-    m, n = len(margins.rows), len(margins.columns)
-    if m * n > SPELLED:
+    if len(margins.rows) * len(margins.columns) > SPELLED:
         return None
-    low, high = margins.all_bounds()
-    rows, columns = table.dimensions
-    i, j = np.divmod(np.arange(m * n), n)
-    data: dict[str, Any] = {
-        rows.name: np.asarray(rows.codes, dtype=object)[rows.leaves[i]].tolist(),
-        columns.name: np.asarray(columns.codes, dtype=object)[columns.leaves[j]].tolist(),
-        "low": low.ravel(),
-        "high": high.ravel(),
-        "width": (high - low).ravel(),
-        **{name: lines.mask().ravel() for name, lines in found.items()},
-    }
-    return nw.from_native(pa.table(data), eager_only=True)
+    low, high = (a.ravel() for a in margins.all_bounds())
+    sets = {name: lines.mask().ravel() for name, lines in found.items()}
+    return general_frame(table, np.flatnonzero(table.ground), low, high, sets)
 
 
 def linear_bounds(
@@ -351,8 +342,6 @@ def general_frame(
     sets: Mapping[str, Flags],
 ) -> nw.DataFrame[Any]:
     """Return the bounded cells of any table."""
-    codes = {
-        k: np.asarray(v, dtype=object)[cells].tolist() for k, v in table.columns_of_codes().items()
-    }
+    codes = codes_of_cells(table, cells)
     data = {**codes, "low": low, "high": high, "width": high - low, **sets}
     return nw.from_native(pa.table(data), eager_only=True)

@@ -10,7 +10,7 @@ import functools
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,8 @@ from tacit.data.cells.relations import letters
 from tacit.errors import InputError, near_match
 
 Support = tuple[int, ...]
+#: What stands for a dimension: its position or its name.
+N = TypeVar("N", int, str)
 Kind = Literal["decomposable", "two-way", "r x c x 2", "long", "general"]
 
 #: Whole numbers above this are not exact in double precision once they are added up.
@@ -30,19 +32,12 @@ LARGEST = 2**52
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """One dimension of a table of ground cells.
-
-    Attributes
-    ----------
-    name, size
-        The dimension and its number of ground codes.
-    groups
-        The sums over it that are published where a margin sums over it: rows x ground codes. One row
-        of ones in a flat dimension.
-    """
+    """One dimension of a table of ground cells."""
 
     name: str
-    size: int
+    size: int  # number of ground codes
+    #: The sums over it that are published where a margin sums over it: rows x ground codes. One row of ones in a flat
+    #: dimension.
     groups: sparse.csr_array
 
     @classmethod
@@ -301,14 +296,14 @@ def require_consistent(margins: Mapping[Support, Ints], names: Sequence[str]) ->
 # -- decomposable families -----------------------------------------------------------------------------
 
 
-def junction(families: Sequence[Support]) -> list[tuple[Support, Support]] | None:
+def junction(families: Sequence[tuple[N, ...]]) -> list[tuple[tuple[N, ...], tuple[N, ...]]] | None:
     """Return an order of the supports, each with its separator, or None for no decomposable family.
 
     A family is decomposable when its supports can be ordered so that each meets the union of those
     before it inside one of them (running intersection; Graham's reduction finds the order).
     """
     left = [set(f) for f in families]
-    order: list[tuple[Support, Support]] = []
+    order: list[tuple[tuple[N, ...], tuple[N, ...]]] = []
     while len(left) > 1:
         for i, s in enumerate(left):
             others = [t for j, t in enumerate(left) if j != i]

@@ -194,22 +194,12 @@ def is_three_by_three(a1: Ints, a2: Ints) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Long:
-    """A long table: its layers and the two matrices.
+    """A long table: its layers and the two matrices."""
 
-    Attributes
-    ----------
-    a1, a2
-        The matrices of sums over the layers and of sums within one.
-    layers
-        Layers x cells of a layer.
-    lower, upper
-        Bounds in the same shape.
-    """
-
-    a1: Ints
-    a2: Ints
-    layers: Ints
-    lower: Floats
+    a1: Ints  # of sums over the layers
+    a2: Ints  # of sums within one
+    layers: Ints  # layers x cells of a layer
+    lower: Floats  # bounds in the same shape
     upper: Floats
 
     @classmethod
@@ -253,36 +243,25 @@ def layer_matrices(
             for f in supports
         ]
         cells = int(np.prod([a.size for a in short]))
-        stacked = np.vstack(blocks) if blocks else np.zeros((0, cells))
-        return stacked.astype(np.int64)
+        stacked = np.vstack([np.zeros((0, cells)), *blocks]).astype(np.int64)
+        # With no sums at all every vector is allowed.
+        return stacked if len(stacked) else np.zeros((1, cells), dtype=np.int64)
 
     across = rows([f for f in families if long_axis not in f])
-    within = rows([f for f in families if long_axis in f])
-    # With no sums at all on one side every vector is allowed there.
-    cells = int(np.prod([a.size for a in short]))
-    zero = np.zeros((1, cells), dtype=np.int64)
-    return (across if len(across) else zero), (within if len(within) else zero)
+    return across, rows([f for f in families if long_axis in f])
 
 
 class Walk:
     """The walk over the layers of a long table: which sums can be reached, and which undone.
 
-    Parameters
-    ----------
-    table
-        The long table.
-    complexity
-        The Graver complexity of its matrices, or an upper bound of it.
-    graver
-        The Graver basis of A2; computed if it is not given.
-    scale
-        Changes are taken this many times at once.
+    ``complexity`` is the Graver complexity of its matrices, or an upper bound of it; ``graver`` the Graver basis of A2, computed
+    if it is not given.
     """
 
-    def __init__(
-        self, table: Long, complexity: int, graver: Ints | None = None, *, scale: int = 1
-    ) -> None:
-        self.table, self.complexity, self.scale = table, complexity, scale
+    def __init__(self, table: Long, complexity: int, graver: Ints | None = None) -> None:
+        self.table, self.complexity = table, complexity
+        #: Changes are taken this many times at once.
+        self.scale = 1
         self.graver = graver_basis(table.a2) if graver is None else graver
         self.states, self.index = ball(self.graver @ table.a1.T, complexity // 2)
         self._shifts: dict[bytes, tuple[Ints, Ints]] = {}

@@ -70,21 +70,12 @@ class Margins:
 
 @dataclass(frozen=True, eq=False)
 class Disclosed:
-    """A set of cells as lines.
+    """A set of cells as lines."""
 
-    Attributes
-    ----------
-    shape
-        Rows and columns of the table.
-    rows, columns
-        Lines of which every cell is in the set.
-    part
-        Cells of one line beside them, as pairs (row, column).
-    """
-
-    shape: tuple[int, int]
-    rows: Ints = field(default_factory=lambda: NONE)
+    shape: tuple[int, int]  # rows and columns of the table
+    rows: Ints = field(default_factory=lambda: NONE)  # lines of which every cell is in the set
     columns: Ints = field(default_factory=lambda: NONE)
+    #: Cells of one line beside them, as pairs (row, column).
     part: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
 
     def __len__(self) -> int:

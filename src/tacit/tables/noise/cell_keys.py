@@ -18,6 +18,7 @@ from tacit.engine.names import aggregate
 from tacit.errors import ColumnNotFound, InputError
 from tacit.io.p_tables import PTable
 from tacit.numerics.elementary import power
+from tacit.tables.attack.systems import tighten_bounds
 from tacit.tables.noise import ptable as _ptable
 from tacit.tables.noise.ptable import moments
 
@@ -261,25 +262,14 @@ def differencing(table: Table, ptable: PTable, still: Flags, rounds: int) -> dic
 def narrow_integer_bounds(
     matrix: sparse.csr_array, low: Floats, high: Floats, rounds: int
 ) -> tuple[Floats, Floats]:
-    """Return bounds of whole numbers narrowed by relations M x = 0 until nothing changes.
-
-    In a row, a cell's term is the opposite of the sum of the others, whose bounds are known.
-    """
-    m = matrix.tocoo()
-    row, cell, sign = m.coords[0], m.coords[1], m.data
-    low, high = low.copy(), high.copy()
+    """Return bounds of whole numbers narrowed by relations M x = 0 until nothing changes."""
+    zero = np.zeros(matrix.shape[0])
     for _ in range(rounds):
-        ends = np.stack([sign * low[cell], sign * high[cell]])
-        small, large = ends.min(axis=0), ends.max(axis=0)
-        least = np.bincount(row, weights=small, minlength=m.shape[0])
-        most = np.bincount(row, weights=large, minlength=m.shape[0])
-        ends = np.stack([(small - least[row]) / sign, (large - most[row]) / sign])
-        new_low, new_high = low.copy(), high.copy()
-        np.maximum.at(new_low, cell, np.ceil(ends.min(axis=0) - 1e-9))
-        np.minimum.at(new_high, cell, np.floor(ends.max(axis=0) + 1e-9))
-        if (new_low <= low).all() and (new_high >= high).all():
+        before = low, high
+        low, high = tighten_bounds(matrix, zero, low, high, 1)
+        low, high = np.ceil(low - 1e-9), np.floor(high + 1e-9)
+        if np.array_equal(low, before[0]) and np.array_equal(high, before[1]):
             break
-        low, high = new_low, new_high
     return low, high
 
 

@@ -14,13 +14,13 @@ from pydantic import Field, model_validator
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
-from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
 from tacit.data.values import not_numeric, read_numeric_column
 from tacit.engine.codes import group_ids
 from tacit.errors import ColumnNotFound, InputError, SdcError
 from tacit.fields import ColumnName, PositiveFloat, Probability
 from tacit.plot.chart import Chart
+from tacit.records.utility.matched import common_codes
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -159,11 +159,10 @@ class NoiseProtection(Measure):
         absent = [c for c in columns if c not in original.columns]
         if absent:
             raise ColumnNotFound(absent, list(original.columns), "the original data")
-        coded = [share_codes(original, released, c) for c in columns]
-        rows = len(coded[0][0])
-        ids, _ = group_ids([c for c, _ in coded], [size for _, size in coded], n_rows=rows)
+        coded = [common_codes(original, released, c) for c in columns]
+        codes, n = [np.concatenate([c.old, c.new]) for c in coded], len(original)
+        ids, _ = group_ids(codes, [c.size for c in coded], n_rows=len(codes[0]))
         kinds, cell = np.unique(ids, return_inverse=True)
-        n = len(original)
         return cell[:n].astype(np.int64), cell[n:].astype(np.int64), len(kinds)
 
     def judge(
@@ -249,15 +248,3 @@ class NoiseProtectionResult(Result):
     def plot(self) -> Chart:
         """Return how many cells of the last table changed by how much."""
         return draw_changes(self.changes or {})
-
-
-def share_codes(original: Microdata, released: Microdata, column: str) -> tuple[Ints, int]:
-    """Return the codes of a column of both files, one after the other, under one list of categories."""
-    sides = [original.codes(column), released.codes(column)]
-    texts = [ground_labels(side.values).to_pylist() for side in sides]
-    labels = {text: i for i, text in enumerate(dict.fromkeys(itertools.chain(*texts)))}
-    parts = [
-        np.array([*(labels[t] for t in text), len(labels)], dtype=np.int64)[side.codes]
-        for side, text in zip(sides, texts, strict=True)
-    ]
-    return np.concatenate(parts), len(labels) + 1

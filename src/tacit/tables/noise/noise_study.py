@@ -109,7 +109,6 @@ def judge_cells(
 class Companies:
     """The companies of each cell: how many, and the two largest totals."""
 
-    n_cells: int
     count: Ints
     first: Floats
     second: Floats
@@ -133,7 +132,7 @@ def companies_of(cell: Ints, company: Ints, x: Floats) -> Companies:
     first[has] = total[order[start[has]]]
     two = count > 1
     second[two] = total[order[start[two] + 1]]
-    return Companies(n_cells, count, first, second)
+    return Companies(count, first, second)
 
 
 CHANGE = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100)

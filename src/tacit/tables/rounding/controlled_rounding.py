@@ -211,10 +211,7 @@ def round_ground_naively(table: Table, base: float) -> dict[str, int]:
         "up": (residual > 0).astype(np.int64),
         "nearest": ((residual > 0) & (2 * residual >= base)).astype(np.int64),
     }
-    return {
-        name: int(model.excess(model.spread(steps))[model.margin].max(initial=0))
-        for name, steps in ways.items()
-    }
+    return {name: model.furthest(model.spread(steps)) for name, steps in ways.items()}
 
 
 def existence_interval(

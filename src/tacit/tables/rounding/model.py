@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -99,14 +99,10 @@ class Model(Basis):
         """Return the rounded table for steps of the free cells."""
         return self.base * (self.start + self.spread(steps)).astype(np.float64)
 
-    def excess(self, spread: Ints) -> Ints:
-        """Return by how many bases each cell leaves its range, given the steps of every cell."""
-        return np.maximum(np.maximum(self.low - spread, spread - self.high), 0)
-
-    def objective(self, steps: npt.ArrayLike, y: int) -> float:
-        """Return the paper's objective in original units: |I| base y + sum w x."""
-        spread = self.spread(steps)
-        return len(self.free) * self.base * y + self.secondary(spread)
+    def furthest(self, spread: Ints) -> int:
+        """Return the most bases by which a total leaves its range, given the steps of every cell."""
+        out = np.maximum(self.low - spread, spread - self.high)
+        return int(out[self.margin].max(initial=0))
 
     def secondary(self, spread: Ints) -> float:
         """Return the cost of steps: w from floor to ceiling, a whole unit for each step beyond."""
@@ -345,7 +341,11 @@ def network_of(table: Table) -> Network | None:
     if not simple or (not any(d.is_flat for d in table.dimensions[-2:]) and len(table.shape) == 2):
         return None
     if len(table.dimensions) == 1:
-        return lone_network(table)
+        # Ground cells leave node 0 and gather up the tree.
+        parent, number = find_parents(table, 0)
+        tail = np.where(number >= 0, number + 1, 0)
+        head = np.where(parent >= 0, number[parent] + 1, 0)
+        return Network(int(number.max()) + 2, tail.astype(np.int32), head.astype(np.int32))
     tree = 1 if table.dimensions[0].is_flat else 0
     return cross_network(table, tree)
 
@@ -359,14 +359,6 @@ def find_parents(table: Table, axis: int) -> tuple[Ints, Ints]:
     number = np.full(len(d), -1, dtype=np.int64)
     number[sorted(d.parents)] = np.arange(len(d.parents))
     return parent, number
-
-
-def lone_network(table: Table) -> Network:
-    """Return the network of a one-way table: ground cells leave node 0 and gather up the tree."""
-    parent, number = find_parents(table, 0)
-    tail = np.where(number >= 0, number + 1, 0)
-    head = np.where(parent >= 0, number[parent] + 1, 0)
-    return Network(int(number.max()) + 2, tail.astype(np.int32), head.astype(np.int32))
 
 
 def cross_network(table: Table, axis: int) -> Network:
@@ -398,8 +390,7 @@ def cross_network(table: Table, axis: int) -> Network:
 # -- the layout of the search -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Layout:
+class Layout(NamedTuple):
     """Totals by movable cell in slots: two totals of one slot share no cell."""
 
     #: The movable cells, as positions among the free cells.
@@ -453,15 +444,14 @@ def slots_of(model: Model, m: sparse.csr_array) -> Ints:
         for axis, p in enumerate(place):
             key = key * (int(leaf[axis].max()) + 1) + leaf[axis][p]
         return np.asarray(np.unique(key, return_inverse=True)[1], dtype=np.int64)
-    return first_fit(m)
+    return first_fit(m, np.argsort(-np.diff(m.indptr), kind="stable"))
 
 
-def first_fit(m: sparse.csr_array) -> Ints:
-    """Colour the rows of a matrix greedily, large ones first."""
-    sizes = np.diff(m.indptr)
+def first_fit(m: sparse.csr_array, order: Ints) -> Ints:
+    """Colour the rows of a matrix greedily in an order, so that those of one colour share no column."""
     slot = np.zeros(m.shape[0], dtype=np.int64)
     used = np.zeros((m.shape[1], 8), dtype=bool)
-    for row in np.argsort(-sizes, kind="stable"):
+    for row in order:
         own = m.indices[m.indptr[row] : m.indptr[row + 1]]
         taken = used[own].any(axis=0)
         free = np.flatnonzero(~taken)

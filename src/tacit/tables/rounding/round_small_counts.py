@@ -36,6 +36,7 @@ from tacit.registry import register
 from tacit.spec import Method, Where
 from tacit.tables.adjust.claims import claim_on
 from tacit.tables.rounding.model import basis
+from tacit.tables.rounding.search import LEHMER, PRIME
 
 Tick = Callable[[float], None]
 
@@ -45,8 +46,6 @@ HOT, COLD, STAGES = 1.0, 0.02, 40
 TRIES, EFFORT = 1000, 6_000_000_000
 #: Cells whose sums are looked up at a time.
 BLOCK = 100_000
-#: Multiplier and modulus of the Lehmer generator: the same numbers with and without compiling.
-LEHMER, PRIME = 48271, 2147483647
 
 
 @register
@@ -184,15 +183,17 @@ class Problem:
 
     def deviations(self, up: npt.NDArray[np.int8]) -> Ints:
         """Return d of each published cell."""
-        change = self.base * up.astype(np.int64) - self.counts
-        total = np.concatenate([[0], np.cumsum(change[self.members])])
-        return np.asarray(total[self.starts[1:]] - total[self.starts[:-1]])
+        return self.sums(self.base * up.astype(np.int64) - self.counts)
 
     def nearest(self) -> Ints:
         """Return the smallest |d| that a published cell can have whatever the others do."""
-        total = np.concatenate([[0], np.cumsum(self.counts[self.members])])
-        rest = (total[self.starts[1:]] - total[self.starts[:-1]]) % self.base
-        return np.asarray(np.minimum(rest, self.base - rest))
+        rest = self.sums(self.counts) % self.base
+        return np.minimum(rest, self.base - rest)
+
+    def sums(self, changed: Ints) -> Ints:
+        """Return the sum over the changed cells of each published cell."""
+        total = np.concatenate([[0], np.cumsum(changed[self.members])])
+        return np.asarray(np.diff(total[self.starts]))
 
 
 class Sums:

@@ -146,25 +146,11 @@ class Search:
         quit_at_zero: bool,
     ) -> int:
         """Cool down over ``budget`` moves and return the energy of the totals left."""
-        layout = self.layout
-        width = 4 + 2 * layout.rows.shape[1]
+        width = 4 + 2 * self.layout.rows.shape[1]
         step = KERNELS.pick(budget * width)["anneal"]
         at = self.heights()
         cost, unit = self.cost * share, self.unit * share
-        moves = Moves(
-            self.x,
-            self.low,
-            self.high,
-            cost,
-            unit,
-            layout.rows,
-            layout.signs,
-            layout.members,
-            layout.starts,
-            layout.near,
-            at,
-            self.table,
-        )
+        moves = Moves(self.x, self.low, self.high, cost, unit, *self.layout[1:], at, self.table)
         energy = int(self.table[at[: len(at) - 1]].sum())
         chunk = max(2_000, CHUNK // width)
         done = 0
@@ -220,9 +206,9 @@ def anneal_in_runs(
         aim = max(0, best.y - 1) if idle and best.sound else 0
         s.table = s.penalties(aim)
         s.run(budget, HOT, COLD, SHARE, stop, quit_at_zero=True)
-        found = choose_better(best, evaluate_steps(model, s))
-        idle = idle + 1 if found is best else 0
-        best = found
+        found = evaluate_steps(model, s)
+        better = (not found.sound, found.y) < (not best.sound, best.y)
+        best, idle = (found, 0) if better else (best, idle + 1)
         budget = min(2 * budget, s.most)
         if idle > PATIENCE and budget >= min(s.most, 5000 * len(s.x) + 200_000):
             break
@@ -254,14 +240,9 @@ def evaluate_steps(model: Model, s: Search) -> Found:
     """Return the present steps with their y, recomputed from the model."""
     steps = s.steps()
     spread = model.spread(steps)
-    y = int(model.excess(spread)[model.margin].max(initial=0))
+    y = model.furthest(spread)
     sound = not len(model.right) or bool((np.rint(model.extra @ steps) == model.right).all())
     return Found(steps, y, sound, s.moves)
-
-
-def choose_better(a: Found, b: Found) -> Found:
-    """Return the one that is sound, then of smaller y."""
-    return b if (not b.sound, b.y) < (not a.sound, a.y) else a
 
 
 # -- kernels: numbers and arrays only -----------------------------------------------------------------

@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -172,44 +172,32 @@ class Attempt:
         assert answer.steps is not None
         model = self.model
         spread = model.spread(answer.steps)
-        y = int(model.excess(spread)[model.margin].max(initial=0))
+        y = model.furthest(spread)
         large = len(model.free) * model.base * y
         objective = large + model.secondary(spread)
         done = answer.state == "optimal" and y == bound
         return self.ends(
             "optimal" if done else "feasible",
             min(bound, y),
-            y,
-            model.values(answer.steps),
-            objective,
-            objective if done else large + answer.bound,
-            self.trace,
+            y=y,
+            values=model.values(answer.steps),
+            objective=objective,
+            objective_bound=objective if done else large + answer.bound,
+            trace=self.trace,
         )
 
-    def ends(
-        self,
-        status: State,
-        y_bound: int,
-        y: int | None = None,
-        values: Floats | None = None,
-        objective: float = math.inf,
-        objective_bound: float = math.inf,
-        trace: tuple[tuple[float, int], ...] = (),
-    ) -> RoundingOutcome:
+    def ends(self, status: State, y_bound: int, **found: Any) -> RoundingOutcome:
         """Return the outcome, by default one without a rounding."""
+        nothing = {"values": None, "y": None, "objective": math.inf, "objective_bound": math.inf}
         return RoundingOutcome(
-            status,
-            values,
-            y,
-            y_bound,
-            objective,
-            objective_bound,
-            self.strategy,
-            self.shift,
-            self.nodes,
-            self.moves,
-            self.clock.spent,
-            trace,
+            status=status,
+            y_bound=y_bound,
+            strategy=self.strategy,
+            max_shift=self.shift,
+            nodes=self.nodes,
+            moves=self.moves,
+            seconds=self.clock.spent,
+            **(nothing | found),
         )
 
 
@@ -267,7 +255,7 @@ def general(
     if best is None or y is None:
         return attempt.ends("unknown", 0)
     if model.sums.nnz <= BOUND_ENTRIES and clock.left > 1:
-        best = replace(best, bound=solve_relaxation(model, y, clock.left)[1])
+        best = replace(best, bound=solve_relaxation(model, y, clock.left))
     return attempt.ends_with(best)
 
 
@@ -351,7 +339,6 @@ class Program:
         self.constant = -float(own @ model.floor[model.margin])
         least = model.low[model.margin] - y if y < ANY else np.full(len(own), -np.inf)
         most = model.high[model.margin] + y if y < ANY else np.full(len(own), np.inf)
-        rows = [a, e]
         lower, upper = [least, model.right], [most, model.right]
         beyond = self.beyond(y)
         every = sparse.vstack([sparse.eye_array(n), a], format="csr")
@@ -359,7 +346,7 @@ class Program:
         unit = np.r_[model.unit[model.free], model.unit[model.margin]]
         w = np.r_[model.cost[model.free], own]
         k = len(beyond)
-        blocks = [[sparse.vstack(rows), sparse.csr_array((a.shape[0] + e.shape[0], 2 * k))]]
+        blocks = [[sparse.vstack([a, e]), sparse.csr_array((a.shape[0] + e.shape[0], 2 * k))]]
         if k:
             eye, none = sparse.eye_array(k), sparse.csr_array((k, k))
             blocks.append([every[beyond], sparse.hstack([-eye, none])])
@@ -426,10 +413,10 @@ def solve_mip(
     return Answer(state, steps, value, min(value, found.bound + program.constant), nodes)
 
 
-def solve_relaxation(model: Model, y: int, time_limit: float) -> tuple[bool, float]:
-    """Return whether steps that need not be whole exist for y, and a bound on the objective."""
+def solve_relaxation(model: Model, y: int, time_limit: float) -> float:
+    """Return a bound on the objective for y, from steps that need not be whole."""
     program = Program(model, y)
     found = program.lp(whole=False).solve(time_limit=time_limit)
     if found.state == "infeasible":
-        return False, float("inf")
-    return True, found.bound + program.constant if found.state == "optimal" else -float("inf")
+        return math.inf
+    return found.bound + program.constant if found.state == "optimal" else -math.inf

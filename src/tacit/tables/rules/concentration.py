@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -17,6 +17,18 @@ from tacit.errors import InputError, SdcError, WeakProtection
 from tacit.tables.rules.rule import Rule, Verdict
 
 Level = Literal["auto", "record", "holding"]
+
+# What several rules ask for in the same words.
+JudgedLevel = Annotated[
+    Level,
+    Field(description="judge records or holdings; auto takes holdings where they are known"),
+]
+MissingSafe = Annotated[
+    bool, Field(description="cells of a code for missing values are never unsafe")
+]
+Coalition = Annotated[
+    int, Field(ge=1, description="number of contributors who put their knowledge together")
+]
 
 #: A rule fires when its level is more than this share of the total: less is rounding of floats.
 NOISE = 1e-12
@@ -40,6 +52,14 @@ def at_level(table: Table, level: Level) -> Contributors | None:
     return table.holdings
 
 
+def judged_at_level(table: Table, level: Level) -> Contributors:
+    """Return the contributors that a rule looks at, where there must be some."""
+    given = at_level(table, level)
+    if given is None:
+        raise InputError("the table knows of no contributions")
+    return given
+
+
 def level_faults(kind: str, table: Table, level: Level) -> list[SdcError]:
     """Return what is missing for a rule that needs the largest contributions."""
     if level == "holding" and table.holdings is None:
@@ -56,27 +76,13 @@ def level_faults(kind: str, table: Table, level: Level) -> list[SdcError]:
 
 @dataclass(frozen=True, eq=False)
 class Behind:
-    """What a concentration rule needs to know of every cell.
+    """What a concentration rule needs to know of every cell."""
 
-    Attributes
-    ----------
-    total
-        X, the sum of (absolute) contributions.
-    count
-        Number of contributors; -1 when unknown.
-    top
-        The largest contributions (absolute), cells x t.
-    weight
-        How often each of them counts.
-    waived
-        Which of them waived protection.
-    """
-
-    total: Floats
-    count: Ints
-    top: Floats
-    weight: Floats
-    waived: Flags
+    total: Floats  # X, the sum of (absolute) contributions
+    count: Ints  # number of contributors; -1 when unknown
+    top: Floats  # the largest contributions (absolute), cells x t
+    weight: Floats  # how often each of them counts
+    waived: Flags  # which of them waived protection
 
     def units(self, m: Floats | float) -> Floats:
         """Return the sum of the m largest units: a contribution of weight w counts as w units.
@@ -90,8 +96,7 @@ class Behind:
 
 def list_judged_contributions(table: Table, level: Level, *, expand: bool) -> Behind:
     """Return the contributions that a rule judges, with the total to which they belong."""
-    given = at_level(table, level)
-    assert given is not None
+    given = judged_at_level(table, level)
     top = np.abs(given.top)
     weight = given.weight if expand and given.weight is not None else np.ones_like(top)
     total = np.asarray(table.extra.get("rule_total", np.abs(table.value)), dtype=np.float64)
@@ -102,10 +107,7 @@ def list_judged_contributions(table: Table, level: Level, *, expand: bool) -> Be
 class Concentration(Rule):
     """Base of p%, pq and dominance: rules on the largest contributions of a cell."""
 
-    level: Level = Field(
-        default="auto",
-        description="judge records or holdings; auto takes holdings where they are known",
-    )
+    level: JudgedLevel = "auto"
     weights: Literal["expand", "unknown"] = Field(
         default="expand",
         description="in a weighted table a contribution of weight w counts as w (expand), or intruders "
@@ -114,9 +116,7 @@ class Concentration(Rule):
     waivers: bool = Field(
         default=True, description="respondents who waived protection are not protected"
     )
-    missing_safe: bool = Field(
-        default=False, description="cells of a code for missing values are never unsafe"
-    )
+    missing_safe: MissingSafe = False
     protection: Literal["symmetric", "upper", "sliding"] = Field(
         default="symmetric",
         description="the level is asked for on both sides, above only, or as a width of twice its size",
@@ -154,8 +154,7 @@ class Concentration(Rule):
         lacking = level_faults(self.kind, data, self.level)
         if lacking:
             return [*found, *lacking]
-        given = at_level(data, self.level)
-        assert given is not None
+        given = judged_at_level(data, self.level)
         short = np.flatnonzero(
             find_cells_known_too_little(given, self._needed(), self.weights == "expand")
         )
@@ -181,7 +180,9 @@ class Concentration(Rule):
             unsafe &= ~missing_cells(table)
         if self.shadow == "share":
             level = own_units(table, cells, level)
-        return make_verdict(unsafe, level, self.protection)
+        if self.protection == "sliding":
+            return Verdict(unsafe, 0.0, 0.0, 2 * level)
+        return Verdict(unsafe, level if self.protection == "symmetric" else 0.0, level)
 
     def _apply(self, table: Table, ctx: Context) -> Table:
         result = super()._apply(table, ctx)
@@ -224,13 +225,6 @@ def own_units(table: Table, cells: Behind, level: Floats) -> Floats:
     return np.asarray(share * np.abs(table.value))
 
 
-def make_verdict(unsafe: Flags, level: Floats, protection: str) -> Verdict:
-    """Return a verdict with the level on both sides, above only, or as a width."""
-    if protection == "sliding":
-        return Verdict(unsafe, 0.0, 0.0, 2 * level)
-    return Verdict(unsafe, level if protection == "symmetric" else 0.0, level)
-
-
 def mark_single_records(before: Table, after: Table) -> Table:
     """Give newly unsafe cells of one record, or of several records of one holding, their own status."""
     new = after.primary & ~before.primary
@@ -260,13 +254,3 @@ def target_and_rest(cells: Behind, coalition: int) -> tuple[Floats, Floats]:
     weight[rows, place] -= own
     others = replace(cells, weight=weight).units(coalition + 1.0 - own)
     return target, cells.total - own * target - others
-
-
-__all__ = [
-    "Behind",
-    "Concentration",
-    "at_level",
-    "level_faults",
-    "list_judged_contributions",
-    "missing_cells",
-]

@@ -14,7 +14,7 @@ from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError, SdcError
 from tacit.registry import register
-from tacit.tables.rules.concentration import Level, missing_cells
+from tacit.tables.rules.concentration import Level, MissingSafe, missing_cells
 from tacit.tables.rules.nesting import free_empty_cells
 from tacit.tables.rules.rule import Rule, Verdict
 
@@ -48,9 +48,7 @@ class MinimumFrequency(Rule):
         default=True,
         description="in a weighted table, count a record of weight w as w contributors",
     )
-    missing_safe: bool = Field(
-        default=False, description="cells of a code for missing values are never unsafe"
-    )
+    missing_safe: MissingSafe = False
     keep_levels: bool = Field(
         default=False,
         description="a cell that another rule calls unsafe keeps that rule's levels, as in tau-ARGUS; "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -15,6 +16,11 @@ from tacit.data.table import Table
 from tacit.errors import InputError, SdcError
 from tacit.fields import NaturalInt, PositiveInt
 from tacit.tables.rules.rule import Rule
+
+DisclosingDimensions = Annotated[
+    tuple[str, ...],
+    Field(description="the dimensions whose categories disclose something; by default all"),
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,36 +64,25 @@ def find_nearly_whole_parts(
     return Nested(total, part, table.value[total] - table.value[part])
 
 
+def dimension_faults(kind: str, table: Table, names: Sequence[str]) -> list[SdcError]:
+    """Return that a table lacks a dimension that is named, if it does."""
+    unknown = [d for d in names if d not in table.names]
+    if not unknown:
+        return []
+    return [InputError(f"{kind}: no dimension {unknown[0]!r}; there are {table.names}")]
+
+
 def free_empty_cells(table: Table) -> Table:
     """Return the table with empty cells that may be hidden: nobody is sure that they are empty."""
     status = np.where(table.empty, np.int8(Status.SAFE), table.status)
     return table.with_(status=status)
 
 
-def nesting_faults(kind: str, data: Table, dimensions: Sequence[str]) -> list[SdcError]:
-    """Return why groups cannot be judged: these are rules on counts of units."""
-    found: list[SdcError] = []
-    if not data.frequency:
-        found.append(
-            InputError(f"{kind} judges counts, and this is a table of magnitudes; see p_percent")
-        )
-    elif "weighted_count" in data.extra:
-        found.append(
-            InputError(f"{kind} judges counts of units, and this table counts their weights")
-        )
-    unknown = [d for d in dimensions if d not in data.names]
-    if unknown:
-        found.append(InputError(f"{kind}: no dimension {unknown[0]!r}; there are {data.names}"))
-    return found
-
-
 class Nesting(Rule):
     """Base of the rules about groups that fall (nearly) whole into one category."""
 
     k: NaturalInt = Field(description="units elsewhere, at most")
-    dimensions: tuple[str, ...] = Field(
-        default=(), description="the dimensions whose categories disclose something; by default all"
-    )
+    dimensions: DisclosingDimensions = ()
     up_to: PositiveInt | None = Field(
         default=None, description="larger groups are no secret; by default none is too large"
     )
@@ -98,7 +93,20 @@ class Nesting(Rule):
 
     def _faults(self, data: Table) -> list[SdcError]:
         """Return what is wrong: units must be counted, and the dimensions exist."""
-        return super()._faults(data) + nesting_faults(self.kind, data, self.dimensions)
+        found = super()._faults(data)
+        if not data.frequency:
+            found.append(
+                InputError(
+                    f"{self.kind} judges counts, and this is a table of magnitudes; see p_percent"
+                )
+            )
+        elif "weighted_count" in data.extra:
+            found.append(
+                InputError(
+                    f"{self.kind} judges counts of units, and this table counts their weights"
+                )
+            )
+        return found + dimension_faults(self.kind, data, self.dimensions)
 
     def _apply(self, table: Table, ctx: Context) -> Table:
         return super()._apply(free_empty_cells(table) if self.zeros else table, ctx)

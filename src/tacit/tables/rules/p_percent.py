@@ -9,7 +9,7 @@ from pydantic import Field
 from tacit.arrays import Floats
 from tacit.fields import Secret
 from tacit.registry import register
-from tacit.tables.rules.concentration import Behind, Concentration, target_and_rest
+from tacit.tables.rules.concentration import Behind, Coalition, Concentration, target_and_rest
 
 
 @register
@@ -35,9 +35,7 @@ class PPercent(Concentration):
     p: Annotated[float, Field(gt=0)] = Secret(
         10.0, description="an estimate closer than p per cent of the contribution is too close"
     )
-    n: Annotated[int, Field(ge=1)] = Field(
-        default=1, description="number of contributors who put their knowledge together"
-    )
+    n: Coalition = 1
 
     def _needed(self) -> int:
         return self.n + 1

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from tacit.arrays import Floats
 from tacit.fields import Secret
 from tacit.registry import register
-from tacit.tables.rules.concentration import Behind, Concentration, target_and_rest
+from tacit.tables.rules.concentration import Behind, Coalition, Concentration, target_and_rest
 
 
 @register
@@ -38,9 +38,7 @@ class Pq(Concentration):
     q: Annotated[float, Field(gt=0, le=100)] = Secret(
         50.0, description="how closely, in per cent, contributions are known beforehand; above p"
     )
-    n: Annotated[int, Field(ge=1)] = Field(
-        default=1, description="number of contributors who put their knowledge together"
-    )
+    n: Coalition = 1
 
     @model_validator(mode="after")
     def _sharper(self) -> Pq:

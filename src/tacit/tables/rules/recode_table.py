@@ -13,15 +13,14 @@ from pydantic import Field, model_validator
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
-from tacit.data.base import Action
 from tacit.data.cells.contributions import merge
-from tacit.data.cells.dimension import Dimension, Sum
+from tacit.data.cells.dimension import Dimension, Sum, keep_codes, steps_below
 from tacit.data.cells.status import Status, is_primary, is_secondary
 from tacit.data.table import Table
-from tacit.errors import Approximate, InputError, SdcError, UnknownMethod
-from tacit.registry import lookup, register
+from tacit.errors import Approximate, InputError, SdcError
+from tacit.registry import register
 from tacit.spec import Method, Where
-from tacit.tables.rules.rule import Rule
+from tacit.tables.rules.rule import Rule, applied_rules
 
 
 @register
@@ -92,7 +91,7 @@ class RecodeTable(Method[Table]):
         old = table.dimensions[axis]
         new, target = self._recode_dimension(old)
         result, exact = rebuild_dimension(table, axis, new, target)
-        rules = rules_of(table.history)
+        rules = applied_rules(table.history, Rule)
         for rule in rules:
             result = rule._apply(result, Context.start(0, work=ctx.work.quiet()))
         ctx.note(
@@ -113,35 +112,18 @@ class RecodeTable(Method[Table]):
                 f"{self.kind}: {old.name!r} has several groupings; merge codes with groups instead"
             )
         if self.depth is not None:
-            return keep_codes(old, np.asarray(old.depth <= self.depth))
+            return drop_codes(old, old.depth > self.depth)
         unknown = [c for c in self.collapse if c not in old.position]
         if unknown:
             raise InputError(f"{self.kind}: {old.name!r} has no code {unknown[0]!r}")
-        return keep_codes(old, ~find_codes_below(old, [old.position[c] for c in self.collapse]))
+        tops = [old.position[c] for c in self.collapse]
+        gone = np.any([steps_below(old, [top]) > 0 for top in tops], axis=0)
+        return drop_codes(old, gone)
 
 
-def find_codes_below(dimension: Dimension, tops: list[int]) -> Flags:
-    """Return which codes stand below some others."""
-    flags = np.zeros(len(dimension), dtype=bool)
-    children = {s.parent: s.children for s in dimension.sums}
-    front = [c for t in tops for c in children.get(t, ())]
-    while front:
-        code = front.pop()
-        flags[code] = True
-        front.extend(children.get(code, ()))
-    return flags
-
-
-def keep_codes(old: Dimension, keep: Flags) -> tuple[Dimension, Ints]:
-    """Return a dimension without some codes."""
-    target = np.where(keep, np.cumsum(keep) - 1, -1)
-    sums = tuple(
-        Sum(int(target[s.parent]), tuple(int(target[c]) for c in s.children), s.signs)
-        for s in old.sums
-        if keep[s.parent] and all(keep[c] for c in s.children)
-    )
-    codes = tuple(c for c, k in zip(old.codes, keep, strict=True) if k)
-    return Dimension(old.name, codes, sums, old.labels), target
+def drop_codes(old: Dimension, gone: Flags) -> tuple[Dimension, Ints]:
+    """Return a dimension without some codes, and the new position of each old one."""
+    return keep_codes(old, ~gone), np.where(gone, -1, np.cumsum(~gone) - 1)
 
 
 def merge_codes(old: Dimension, groups: Mapping[str, tuple[str, ...]]) -> tuple[Dimension, Ints]:
@@ -304,7 +286,7 @@ def joint_status(
     several = parts > 1
     status[several & (n_filled == 0)] = Status.EMPTY
     lasting = several & (n_filled > 0) & (n_unsafe == n_filled)
-    judged = bool(rules_of(table.history))
+    judged = bool(applied_rules(table.history, Rule))
     by_hand = np.bincount(group, weights=own == Status.UNSAFE_MANUAL, minlength=n) > 0
     lasting &= by_hand | (not judged)
     status[lasting] = Status.UNSAFE_MANUAL
@@ -325,24 +307,3 @@ def warn_of_bounds(exact: Flags) -> None:
             Approximate,
             stacklevel=6,
         )
-
-
-def rules_of(history: tuple[Action, ...]) -> list[Rule]:
-    """Return the rules that were applied, with their parameters."""
-    found = []
-    for action in history:
-        try:
-            made = lookup(action.kind)
-        except UnknownMethod:
-            continue
-        if issubclass(made, Rule):
-            found.append(
-                made(
-                    **{
-                        k: v
-                        for k, v in (action.private or action.parameters).items()
-                        if k != "kind"
-                    }
-                )
-            )
-    return found

@@ -13,8 +13,9 @@ from tacit.data.table import Table
 from tacit.errors import InputError, SdcError
 from tacit.registry import register
 from tacit.tables.rules.concentration import (
-    Level,
-    at_level,
+    JudgedLevel,
+    MissingSafe,
+    judged_at_level,
     level_faults,
     list_judged_contributions,
     missing_cells,
@@ -51,13 +52,8 @@ class Request(Rule):
     range: Annotated[float, Field(gt=0)] = Field(
         default=20.0, description="protection levels in per cent of the cell's value"
     )
-    level: Level = Field(
-        default="auto",
-        description="judge records or holdings; auto takes holdings where they are known",
-    )
-    missing_safe: bool = Field(
-        default=False, description="cells of a code for missing values are never unsafe"
-    )
+    level: JudgedLevel = "auto"
+    missing_safe: MissingSafe = False
 
     mark: ClassVar[Status] = Status.UNSAFE_REQUEST
 
@@ -67,8 +63,7 @@ class Request(Rule):
         lacking = level_faults(self.kind, data, self.level)
         if lacking:
             return [*found, *lacking]
-        given = at_level(data, self.level)
-        assert given is not None
+        given = judged_at_level(data, self.level)
         if given.asked is None:
             found.append(
                 InputError(f"{self.kind}: the table knows of no requests; tabulate with request=")
@@ -84,8 +79,7 @@ class Request(Rule):
 
     def _judge(self, table: Table, ctx: Context) -> Verdict:
         del ctx
-        given = at_level(table, self.level)
-        assert given is not None
+        given = judged_at_level(table, self.level)
         assert given.asked is not None
         cells = list_judged_contributions(table, self.level, expand=True)
         asked = np.asarray(given.asked).astype(np.int8)

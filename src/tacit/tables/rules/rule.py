@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Flags
+from tacit.arrays import Flags, Floats, Ints
 from tacit.claims.gate import RULE
 from tacit.context import Context
+from tacit.data.base import Action
 from tacit.data.cells.status import Status
 from tacit.data.table import Table
-from tacit.errors import InputError
+from tacit.errors import InputError, UnknownMethod
+from tacit.registry import lookup
 from tacit.spec import Method, Where
 
 
@@ -43,15 +46,17 @@ class Rule(Method[Table]):
     techniques: ClassVar[tuple[str, ...]] = (RULE,)
     #: The status that a newly unsafe cell gets.
     mark: ClassVar[Status] = Status.UNSAFE
-    #: Empty cells are judged as well.
-    judges_empty: ClassVar[bool] = False
+
+    def _judges_empty(self) -> bool:
+        """Return True when empty cells are judged as well."""
+        return False
 
     def _judge(self, table: Table, ctx: Context) -> Verdict:
         raise NotImplementedError
 
     def _apply(self, table: Table, ctx: Context) -> Table:
         verdict = self._judge(table, ctx)
-        return add_verdict(table, verdict, self.mark, judges_empty=self.judges_empty, ctx=ctx)
+        return add_verdict(table, verdict, self.mark, judges_empty=self._judges_empty(), ctx=ctx)
 
 
 def add_verdict(
@@ -85,3 +90,39 @@ def add_verdict(
         levels[name] = np.where(unsafe, np.maximum(np.where(new, 0.0, before), asked), before)
     ctx.note(unsafe=int(unsafe.sum()), new=int(new.sum()), cells=len(table))
     return table.with_(status=status, changed=None, interval=None, **levels)
+
+
+def cells_to_judge(value: Floats, count: Ints, like: Table, **more: Any) -> Table:
+    """Return cells that no table has, to be judged by a rule; what they are is as in another table."""
+    zero = np.zeros(len(value))
+    return Table(
+        dimensions=(),
+        value=value,
+        count=count,
+        status=np.ones(len(value), dtype=np.int8),
+        lower=np.minimum(value, 0.0),
+        upper=np.full(len(value), np.inf),
+        lower_level=zero,
+        upper_level=zero,
+        sliding_level=zero,
+        response=like.response,
+        frequency=like.frequency,
+        **more,
+    )
+
+
+R = TypeVar("R", bound=Rule)
+
+
+def applied_rules(history: Iterable[Action], sort: type[R]) -> list[R]:
+    """Return the rules of one sort that were applied, with their parameters."""
+    found = []
+    for action in history:
+        try:
+            made = lookup(action.kind)
+        except UnknownMethod:
+            continue
+        if issubclass(made, sort):
+            given = action.private or action.parameters
+            found.append(made(**{k: v for k, v in given.items() if k != "kind"}))
+    return found

@@ -68,11 +68,15 @@ class SetStatus(Method[Table]):
             table = table.with_weight(costs)
         if self.status == "safe":
             ctx.note(**{FREED: int(table.primary[at].sum())})
-            return clear_cells(table, at, Status.SAFE_MANUAL)
+            # Empty cells stay so; of the others nothing is asked any more.
+            own = at[~table.empty[at]]
+            safe = table.with_status(own, Status.SAFE_MANUAL)
+            return set_levels(safe, own, lower_level=0.0, upper_level=0.0, sliding_level=0.0)
         if self.status == "protect":
             return table.freeze(at)
         if self.status == "unsafe":
-            lower, upper = self._levels(table, at)
+            level = np.maximum(self.range / 100 * np.abs(table.value[at]), 1.0)
+            lower, upper = (level if given is None else given for given in (self.lower, self.upper))
             return table.with_protection(at, lower, upper)
         if self.lower is not None or self.upper is not None:
             return replace_levels(table, at, self.lower, self.upper)
@@ -88,24 +92,15 @@ class SetStatus(Method[Table]):
             return int(cell[0])
         return cell
 
-    def _levels(self, table: Table, at: Any) -> tuple[Any, Any]:
-        """Return the levels of cells called unsafe."""
-        level = np.maximum(self.range / 100 * np.abs(table.value[at]), 1.0)
-        return (
-            level if self.lower is None else self.lower,
-            level if self.upper is None else self.upper,
-        )
 
-
-def clear_cells(table: Table, at: Any, status: Status) -> Table:
-    """Return the table with cells called safe, and nothing asked for them; empty cells stay so."""
-    own = at[~table.empty[at]]
-    levels = {}
-    for name in ("lower_level", "upper_level", "sliding_level"):
-        array = np.array(getattr(table, name), dtype=np.float64)
-        array[own] = 0.0
-        levels[name] = array
-    return table.with_status(own, status).with_(**levels)
+def set_levels(table: Table, at: Any, **levels: float | None) -> Table:
+    """Return the table with other levels for some cells, where they are given."""
+    changed = {}
+    for name, level in levels.items():
+        changed[name] = np.array(getattr(table, name), dtype=np.float64)
+        if level is not None:
+            changed[name][at] = level
+    return table.with_(**changed)
 
 
 def replace_levels(table: Table, at: Any, lower: float | None, upper: float | None) -> Table:
@@ -116,10 +111,4 @@ def replace_levels(table: Table, at: Any, lower: float | None, upper: float | No
             f"set_status: {table.describe_cell(int(other[0]))} is not unsafe, so it has no protection "
             "levels; say status: unsafe"
         )
-    levels = {}
-    for name, level in (("lower_level", lower), ("upper_level", upper)):
-        array = np.array(getattr(table, name), dtype=np.float64)
-        if level is not None:
-            array[at] = level
-        levels[name] = array
-    return table.with_(**levels)
+    return set_levels(table, at, lower_level=lower, upper_level=upper)

@@ -11,8 +11,8 @@ from tacit.context import Context
 from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.registry import register
-from tacit.tables.rules.concentration import missing_cells
-from tacit.tables.rules.rule import Rule, Verdict, add_verdict
+from tacit.tables.rules.concentration import MissingSafe, missing_cells
+from tacit.tables.rules.rule import Rule, Verdict
 
 
 @register
@@ -36,9 +36,7 @@ class ZeroCells(Rule):
     empty: bool = Field(
         default=False, description="judge empty cells as well, as in a ready table without counts"
     )
-    missing_safe: bool = Field(
-        default=False, description="cells of a code for missing values are never unsafe"
-    )
+    missing_safe: MissingSafe = False
 
     mark: ClassVar[Status] = Status.UNSAFE_ZERO
 
@@ -51,6 +49,5 @@ class ZeroCells(Rule):
             unsafe &= ~missing_cells(table)
         return Verdict(unsafe, 0.0, np.full(len(table), self.range))
 
-    def _apply(self, table: Table, ctx: Context) -> Table:
-        verdict = self._judge(table, ctx)
-        return add_verdict(table, verdict, self.mark, judges_empty=self.empty, ctx=ctx)
+    def _judges_empty(self) -> bool:
+        return self.empty

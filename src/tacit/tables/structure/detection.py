@@ -21,18 +21,8 @@ from tacit.data.table import Table
 from tacit.errors import Approximate, InputError, InvalidParameter
 from tacit.plot.chart import Chart
 from tacit.plot.spy import spy
-from tacit.tables.structure.hypergraph import Hypergraph, cut_nets, edge_weights, gains, net_cut
+from tacit.tables.structure.hypergraph import Hypergraph, cut_nets
 from tacit.tables.structure.partition import EXACT, Options, Step, Way, partition, upper_limit
-
-__all__ = [
-    "Structure",
-    "detect_structure",
-    "edge_weights",
-    "gains",
-    "independent_rows",
-    "net_cut",
-    "statistics",
-]
 
 Form = Literal["dual", "primal"]
 Weight = Literal["unit", "nonzeros"]

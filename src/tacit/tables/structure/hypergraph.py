@@ -15,29 +15,18 @@ from scipy import sparse
 
 from tacit.arrays import Flags, Ints
 from tacit.numerics.kernels import Kernels
+from tacit.tables.suppress.problem import incidence
 
 
 class Hypergraph(NamedTuple):
-    """Vertices and nets, each listed by the other.
+    """Vertices and nets, each listed by the other."""
 
-    Attributes
-    ----------
-    start, nets
-        The nets of each vertex, as in a compressed sparse row matrix.
-    begin, pins
-        The vertices of each net.
-    weight
-        Of each vertex.
-    cost
-        Of each net, when it is cut.
-    """
-
-    start: Ints
+    start: Ints  # the nets of each vertex, as in a compressed sparse row matrix
     nets: Ints
-    begin: Ints
+    begin: Ints  # the vertices of each net
     pins: Ints
-    weight: Ints
-    cost: Ints
+    weight: Ints  # of each vertex
+    cost: Ints  # of each net, when it is cut
 
     @property
     def n(self) -> int:
@@ -118,9 +107,7 @@ def cut_nets(pattern: sparse.csr_array, part: Ints) -> Flags:
 def gains(pattern: sparse.csr_array, side: npt.ArrayLike) -> Ints:
     """Return by how much the net-cut of a bipartition falls when each row alone changes side."""
     part = np.asarray(side, dtype=np.int64)
-    ones = sparse.csr_array(
-        (np.ones(pattern.nnz), pattern.indices, pattern.indptr), shape=pattern.shape
-    )
+    ones = incidence(pattern)
     right = ones.T @ part.astype(np.float64)
     size = np.asarray(ones.sum(axis=0)).ravel()
     coo = ones.tocoo()
@@ -129,17 +116,6 @@ def gains(pattern: sparse.csr_array, side: npt.ArrayLike) -> Ints:
     theirs = size[column] - mine
     step = ((mine == 1) & (theirs > 0)).astype(np.int64) - ((mine > 1) & (theirs == 0))
     return np.bincount(row, weights=step, minlength=pattern.shape[0]).astype(np.int64)
-
-
-def edge_weights(pattern: sparse.csr_array) -> sparse.csr_array:
-    """Return for each pair of rows the number of columns that they share."""
-    ones = sparse.csr_array(
-        (np.ones(pattern.nnz, dtype=np.int64), pattern.indices, pattern.indptr), shape=pattern.shape
-    )
-    shared = sparse.csr_array(ones @ ones.T)
-    shared.setdiag(0)
-    shared.eliminate_zeros()
-    return shared
 
 
 # -- kernels -------------------------------------------------------------------------------------

@@ -17,9 +17,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from tacit.arrays import Floats, Ints
+from tacit.data.cells.relations import components
 from tacit.errors import InputError
 from tacit.tables.structure.hypergraph import KERNELS, Hypergraph, build_hypergraph
 
@@ -101,16 +101,8 @@ def bisect_connected(h: Hypergraph, cap: Ints, options: Options, places: Sequenc
     """Cut a hypergraph in two by the way that was asked for."""
     if options.way == "mtkahypar":
         return by_mtkahypar(h, cap, options)
-    if options.way == "exact":
-        return best_bipartition(h, cap)
-    best: Ints | None = None
-    key: tuple[int, int] | None = None
-    for candidate in candidates(h, cap, options, places):
-        options.tick()
-        mark = rate_bipartition(h, candidate, cap)
-        if key is None or mark < key:
-            best, key = candidate, mark
-    assert best is not None
+    found = candidates(h, cap, options, places)
+    best = min(found, key=lambda side: rate_bipartition(h, side, cap))
     if options.way == "multilevel":
         best = repeat_descent(h, best, cap, options)
     return best
@@ -126,6 +118,7 @@ def candidates(
             options.note("whole", h.n, refine_bipartition(h, side, cap))
         else:
             side = descent(h, cap, options, scaled=run % 2 == 0)
+        options.tick()
         yield side
     if options.way != "multilevel":
         return
@@ -133,11 +126,13 @@ def candidates(
     for _ in range(options.runs if h.n <= PLAIN else 1):
         side = random_start(h, cap, options.rng)
         options.note("whole", h.n, refine_bipartition(h, side, cap))
+        options.tick()
         yield side
     for place in places:
         swept = sweep(h, place, cap)
         if swept is not None:
             options.note("along a dimension", h.n, refine_bipartition(h, swept, cap))
+            options.tick()
             yield swept
 
 
@@ -159,13 +154,6 @@ def random_start(h: Hypergraph, cap: Ints, rng: np.random.Generator) -> Ints:
     goal = h.weight.sum() * cap[0] / cap.sum()
     side = np.ones(h.n, dtype=np.int64)
     side[order[np.cumsum(h.weight[order]) <= goal]] = 0
-    return side
-
-
-def grow_start(h: Hypergraph, rng: np.random.Generator) -> Ints:
-    """Put one random vertex on side 0; refinement, which must lighten side 1, grows a region from it."""
-    side = np.ones(h.n, dtype=np.int64)
-    side[rng.integers(h.n)] = 0
     return side
 
 
@@ -194,32 +182,27 @@ def coarsen_hypergraph(
         settled = np.empty(n, dtype=np.int64)
         settled[up] = own
         own = settled
-        h = contract_vertices(h, up, n)
+        weight = np.bincount(up, weights=h.weight, minlength=n).astype(np.int64)
+        h = build_hypergraph(up[h.pins], nets_of_pins(h), weight, h.cost)
     return levels, h
-
-
-def contract_vertices(h: Hypergraph, up: Ints, n: int) -> Hypergraph:
-    """Return the hypergraph of merged vertices."""
-    nets = np.repeat(np.arange(len(h.cost), dtype=np.int64), np.diff(h.begin))
-    weight = np.bincount(up, weights=h.weight, minlength=n).astype(np.int64)
-    return build_hypergraph(up[h.pins], nets, weight, h.cost)
 
 
 def descent(h: Hypergraph, cap: Ints, options: Options, *, scaled: bool) -> Ints:
     """Coarsen, cut the coarsest hypergraph from many starts, and take the best back up."""
     levels, coarse = coarsen_hypergraph(h, options, scaled=scaled)
-    best: Ints | None = None
-    key: tuple[int, int] | None = None
-    for i in range(STARTS):
-        grown = i % 2 == 0
-        side = grow_start(coarse, options.rng) if grown else random_start(coarse, cap, options.rng)
+
+    def start(i: int) -> Ints:
+        if i % 2:
+            side = random_start(coarse, cap, options.rng)
+        else:
+            # From a single vertex on side 0 refinement, which must lighten side 1, grows a region.
+            side = np.ones(coarse.n, dtype=np.int64)
+            side[options.rng.integers(coarse.n)] = 0
         refine_bipartition(coarse, side, cap)
-        mark = rate_bipartition(coarse, side, cap)
-        if key is None or mark < key:
-            best, key = side, mark
-    assert best is not None
-    assert key is not None
-    options.note("coarsest", coarse.n, key[1])
+        return side
+
+    best = min(map(start, range(STARTS)), key=lambda side: rate_bipartition(coarse, side, cap))
+    options.note("coarsest", coarse.n, many_cut(coarse, best))
     return project_to_finest(levels, best, cap, options)
 
 
@@ -257,12 +240,9 @@ def sweep(h: Hypergraph, place: Floats, cap: Ints) -> Ints | None:
     values, rank = np.unique(place, return_inverse=True)
     if len(values) < 2:
         return None
-    low = np.minimum.reduceat(rank[h.pins], h.begin[:-1]) if len(h.cost) else np.zeros(0, int)
-    high = np.maximum.reduceat(rank[h.pins], h.begin[:-1]) if len(h.cost) else np.zeros(0, int)
     # A net is cut by every gap between its first and its last vertex.
-    change = np.bincount(low, weights=h.cost, minlength=len(values)) - np.bincount(
-        high, weights=h.cost, minlength=len(values)
-    )
+    begun, ended = (np.bincount(end, h.cost, len(values)) for end in ends_of_nets(h, rank))
+    change = begun - ended
     cut = np.cumsum(change)[:-1]
     left = np.cumsum(np.bincount(rank, weights=h.weight))[:-1]
     allowed = (left <= cap[0]) & (h.weight.sum() - left <= cap[1])
@@ -276,14 +256,11 @@ def sweep(h: Hypergraph, place: Floats, cap: Ints) -> Ints | None:
 
 
 def component_labels(h: Hypergraph) -> Ints:
-    """Return the connected component of each vertex."""
-    m = len(h.cost)
-    by_net = sparse.csr_array((np.ones(len(h.pins)), h.pins, h.begin), shape=(m, h.n))
-    graph = sparse.block_array([[None, by_net.T], [by_net, None]], format="csr") if m else None
-    if graph is None:
-        return np.arange(h.n, dtype=np.int64)
-    _, label = connected_components(graph, directed=False)
-    return np.unique(label[: h.n], return_inverse=True)[1].astype(np.int64)
+    """Return the connected component of each vertex, numbered by their first vertices."""
+    by_net = sparse.csr_array((np.ones(len(h.pins)), h.pins, h.begin), (len(h.cost), h.n))
+    _, label = components(by_net)
+    _, first = np.unique(label, return_index=True)
+    return np.argsort(np.argsort(first))[label].astype(np.int64)
 
 
 def pack_components(sizes: Ints, cap: Ints) -> Ints | None:
@@ -329,7 +306,7 @@ def largest_first(
     if 2 * sizes[big] < sizes.sum() and len(sizes) <= 3:
         return None
     inside = np.flatnonzero(label == big)
-    part, _ = induce_subhypergraph(h, inside)
+    part = induce_subhypergraph(h, inside)
     own = bisect_connected(part, np.minimum(cap, sizes[big]), options, [p[inside] for p in places])
     total = np.bincount(own, weights=part.weight, minlength=2).astype(np.int64)
     side = np.empty(h.n, dtype=np.int64)
@@ -346,20 +323,18 @@ def largest_first(
     return side
 
 
-def induce_subhypergraph(h: Hypergraph, vertices: Ints) -> tuple[Hypergraph, Ints]:
+def induce_subhypergraph(h: Hypergraph, vertices: Ints) -> Hypergraph:
     """Return the hypergraph on some vertices with the nets that lie wholly among them.
 
-    Nets that reach outside are cut already whatever is done inside. Also returns their numbers.
+    Nets that reach outside are cut already whatever is done inside.
     """
     number = np.full(h.n, -1, dtype=np.int64)
     number[vertices] = np.arange(len(vertices))
     own = number[h.pins]
-    whole = np.minimum.reduceat(own, h.begin[:-1]) >= 0 if len(h.cost) else np.zeros(0, dtype=bool)
-    nets = np.repeat(np.arange(len(h.cost), dtype=np.int64), np.diff(h.begin))
+    whole = ends_of_nets(h, number)[0] >= 0
+    nets = nets_of_pins(h)
     keep = whole[nets]
-    return build_hypergraph(own[keep], nets[keep], h.weight[vertices], h.cost), np.flatnonzero(
-        whole
-    )
+    return build_hypergraph(own[keep], nets[keep], h.weight[vertices], h.cost)
 
 
 # -- other ways ----------------------------------------------------------------------------------------
@@ -459,7 +434,19 @@ def partition(
         return follow_split_plan(h, splits, eps, options, places)
     part = np.zeros(h.n, dtype=np.int64)
     limit = upper_limit(int(h.weight.sum()), k, eps)
-    recursive(h, np.arange(h.n), k, 0, limit, part, options, places)
+
+    def divide(vertices: Ints, k: int, first: int) -> None:
+        """Give some vertices the blocks first, ..., first + k - 1."""
+        part[vertices] = first
+        if k == 1 or not len(vertices):
+            return
+        cap = caps(int(h.weight[vertices].sum()), k, limit)
+        side = cut_vertices(h, vertices, cap, options, places)
+        left = (k + 1) // 2
+        divide(vertices[side == 0], left, first)
+        divide(vertices[side == 1], k - left, first + left)
+
+    divide(np.arange(h.n), k, 0)
     if 2 < k <= PAIRED and options.way in ("multilevel", "single_level"):
         part = refine_block_pairs(h, part, k, limit, options)
     return part
@@ -470,28 +457,14 @@ def upper_limit(weight: int, k: int, eps: float) -> int:
     return int(np.ceil((1 + eps) * weight / k - 1e-9))
 
 
-def recursive(
-    h: Hypergraph,
-    vertices: Ints,
-    k: int,
-    first: int,
-    limit: int,
-    part: Ints,
-    options: Options,
-    places: Sequence[Floats],
-) -> None:
-    """Give some vertices the blocks first, ..., first + k - 1 (changes ``part``)."""
-    part[vertices] = first
-    if k == 1 or not len(vertices):
-        return
-    sub, _ = induce_subhypergraph(h, vertices)
-    side = bisect(
-        sub, caps(int(sub.weight.sum()), k, limit), options, [p[vertices] for p in places]
-    )
+def cut_vertices(
+    h: Hypergraph, vertices: Ints, cap: Ints, options: Options, places: Sequence[Floats]
+) -> Ints:
+    """Return the sides of some vertices, of which one more split is made."""
+    sub = induce_subhypergraph(h, vertices)
+    side = bisect(sub, cap, options, [p[vertices] for p in places])
     options.split += 1
-    left = (k + 1) // 2
-    recursive(h, vertices[side == 0], left, first, limit, part, options, places)
-    recursive(h, vertices[side == 1], k - left, first + left, limit, part, options, places)
+    return side
 
 
 def caps(weight: int, k: int, limit: int) -> Ints:
@@ -524,10 +497,9 @@ def follow_split_plan(
                 f"split {count} names block {block}, and there are only the blocks 0 to {count - 1}"
             )
         vertices = np.flatnonzero(part == block)
-        sub, _ = induce_subhypergraph(h, vertices)
-        cap = np.full(2, upper_limit(int(sub.weight.sum()), 2, eps), dtype=np.int64)
-        side = bisect(sub, cap, options, [p[vertices] for p in places])
-        options.split += 1
+        limit = upper_limit(int(h.weight[vertices].sum()), 2, eps)
+        cap = np.full(2, limit, dtype=np.int64)
+        side = cut_vertices(h, vertices, cap, options, places)
         part[part > block] += 1
         part[vertices] = block + side
     return part
@@ -542,7 +514,7 @@ def refine_block_pairs(h: Hypergraph, part: Ints, k: int, limit: int, options: O
         for a in range(k):
             for b in range(a + 1, k):
                 vertices = np.flatnonzero((part == a) | (part == b))
-                sub, _ = induce_subhypergraph(h, vertices)
+                sub = induce_subhypergraph(h, vertices)
                 if not len(sub.cost):
                     continue
                 options.tick()
@@ -560,9 +532,18 @@ def refine_block_pairs(h: Hypergraph, part: Ints, k: int, limit: int, options: O
 
 def many_cut(h: Hypergraph, part: Ints) -> int:
     """Return the cost of the nets that lie in more than one block."""
-    if not len(h.cost):
-        return 0
-    own = part[h.pins]
-    low = np.minimum.reduceat(own, h.begin[:-1])
-    high = np.maximum.reduceat(own, h.begin[:-1])
+    low, high = ends_of_nets(h, part)
     return int(h.cost[high > low].sum())
+
+
+def nets_of_pins(h: Hypergraph) -> Ints:
+    """Return the net of each entry of ``pins``."""
+    return np.repeat(np.arange(len(h.cost), dtype=np.int64), np.diff(h.begin))
+
+
+def ends_of_nets(h: Hypergraph, values: Ints) -> tuple[Ints, Ints]:
+    """Return the least and the largest value of the vertices of each net."""
+    if not len(h.cost):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    own, first = values[h.pins], h.begin[:-1]
+    return np.minimum.reduceat(own, first), np.maximum.reduceat(own, first)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.table import Table
+from tacit.data.values import as_frame
 from tacit.errors import InputError
 from tacit.result import Result
 from tacit.tables.agencies.coordination import other_depth, regions_of
@@ -61,7 +61,7 @@ def information_loss(table: Table, region: str, agencies: Sequence[str] | None =
         title="Secondary cells by level",
         value=numbers["value secondary (per cent)"],
         numbers=numbers,
-        frame=make_frame(rows),
+        frame=as_frame(pa.Table.from_pylist(rows)),
         explanation="Region level 0 is federal, 1 the total of an agency; level None is all of them.",
     )
 
@@ -85,11 +85,6 @@ def loss_row(
 def percent(part: float, whole: float) -> float:
     """Return a part in per cent of the whole, 0 of nothing."""
     return float(100 * part / whole) if whole else 0.0
-
-
-def make_frame(rows: Iterable[dict[str, Any]]) -> nw.DataFrame[Any]:
-    """Return rows as a frame."""
-    return nw.from_native(pa.Table.from_pylist(list(rows)), eager_only=True)
 
 
 def risk_report(table: Table, *, context: Context | None = None) -> Result:
@@ -125,7 +120,7 @@ def risk_report(table: Table, *, context: Context | None = None) -> Result:
             **{f"at risk, {r['attack']} (per cent)": r["at_risk_percent"] for r in rows[:-1]},
             "worked out by a respondent": pairs,
         },
-        frame=make_frame(rows),
+        frame=as_frame(pa.Table.from_pylist(rows)),
         explanation="At risk: the attacker's interval does not reach the cell's protection levels.",
     )
 
@@ -185,7 +180,7 @@ def pattern_changes(old: Table, new: Table) -> PatternChanges:
             "newly hidden": len(hidden),
             "newly published": len(shown),
         },
-        frame=make_frame(rows) if rows else None,
+        frame=as_frame(pa.Table.from_pylist(rows)) if rows else None,
         explanation="Cells are matched by their codes; a cell that is newly published may tell of before.",
         hidden=hidden,
         shown=shown,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +13,8 @@ from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.claims.outsiders import has_whole_counts, outsider_bounds
+from tacit.data.cells.dimension import Dimension, Sum
+from tacit.data.cells.relations import Subtable, product_equations
 from tacit.data.cells.status import is_fixed, is_secondary
 from tacit.data.table import Table
 from tacit.errors import Infeasible
@@ -19,6 +23,8 @@ from tacit.errors import Infeasible
 SMALLEST_SHARE = 1e-3
 #: Levels this near to a whole number are meant to be one.
 WHOLE = 1e-6
+#: No pair of cells.
+NO_PAIRS: Ints = np.zeros((0, 2), dtype=np.int64)
 #: Bounds farther than this many times the largest value or level are drawn nearer.
 FAR = 100.0
 
@@ -30,37 +36,22 @@ class Problem:
     With a set of hidden cells, d is possible when ``equations @ d = 0``, d = 0 on published cells and
     ``-down <= d <= up`` on hidden ones. A pattern protects an unsafe cell p when some possible d has
     d_p >= need_up[p], some has d_p <= -need_down[p], and the two together reach need_width[p].
-
-    Attributes
-    ----------
-    table
-        The table.
-    equations
-        All relations.
-    down, up
-        How far outsiders think a cell could lie below and above its value (may be infinite).
-    need_down, need_up, need_width
-        The protection asked for, 0 where a cell is not unsafe.
-    cost
-        The cost of hiding a cell.
-    primary, forced, fixed
-        Cells that are unsafe, that are to be hidden in any case, and that may not be hidden.
-    pairs
-        Singletons: rows (known, target). The only respondent of ``known``, who can take its own value
-        away, must not be able to deduce ``target``: with d_known = 0 some possible d has d_target != 0.
     """
 
     table: Table
-    equations: sparse.csr_array
+    equations: sparse.csr_array  # all relations
+    #: How far outsiders think a cell could lie below and above its value (may be infinite).
     down: Floats
     up: Floats
-    need_down: Floats
+    need_down: Floats  # the protection asked for, 0 where a cell is not unsafe
     need_up: Floats
     need_width: Floats
-    cost: Floats
-    primary: Flags
-    forced: Flags
-    fixed: Flags
+    cost: Floats  # the cost of hiding a cell
+    primary: Flags  # cells that are unsafe
+    forced: Flags  # cells that are to be hidden in any case
+    fixed: Flags  # cells that may not be hidden
+    #: Singletons: rows (known, target). The only respondent of ``known``, who can take its own value away, must not be
+    #: able to deduce ``target``: with d_known = 0 some possible d has d_target != 0.
     pairs: Ints
     #: Whether unsafe cells are to be kept from single respondents at all.
     guards_singletons: bool = False
@@ -97,6 +88,68 @@ class Problem:
         """Return the smallest movement that counts as not deducible."""
         return tiny_range(self.table, np.asarray(cells))
 
+    def of_cells(self, cells: Ints, equations: sparse.csr_array, **changed: Any) -> Problem:
+        """Return the problem of some cells (perhaps several copies of one) with relations of their own."""
+        given = {name: getattr(self, name)[cells] for name in BY_CELL if name not in changed}
+        return replace(self, equations=equations, **{"pairs": NO_PAIRS, **given, **changed})
+
+    def with_virtual_cells(
+        self, relations: sparse.csr_array, value: npt.ArrayLike, **given: npt.ArrayLike
+    ) -> Problem:
+        """Return the problem with unsafe cells that no table has, bound by further relations.
+
+        ``given`` are their bounds, needs and cost; 0 where nothing is given.
+        """
+        more = relations.shape[0]
+        blank = sparse.csr_array((self.equations.shape[0], more))
+        equations = sparse.csr_array(
+            sparse.vstack([sparse.hstack([self.equations, blank]), relations], format="csr")
+        )
+        asked = {"primary": True, **given}
+
+        def longer(array: npt.NDArray[Any], added: npt.ArrayLike) -> npt.NDArray[Any]:
+            end = np.broadcast_to(np.asarray(added, dtype=array.dtype), (more,))
+            return np.concatenate([array, end])
+
+        table = self.table
+        arrays: dict[str, Any] = {
+            name: longer(getattr(self, name), asked.get(name, 0)) for name in BY_CELL
+        }
+        return replace(
+            self,
+            table=table_of_problem(
+                longer(table.value, value), longer(table.count, -1), equations, table.frequency
+            ),
+            equations=equations,
+            **arrays,
+        )
+
+
+#: The arrays of a problem that have one entry a cell.
+BY_CELL = (
+    "down", "up", "need_down", "need_up", "need_width", "cost", "primary", "forced", "fixed",
+)  # fmt: skip
+
+
+def table_of_problem(
+    value: Floats, count: Ints, equations: sparse.csr_array, frequency: bool
+) -> Table:
+    """Return the little that a problem asks of its table: values, contributors and what sort it is."""
+    zero = np.broadcast_to(np.float64(0.0), value.shape)
+    return Table(
+        dimensions=(),
+        value=value,
+        count=count,
+        status=np.ones(len(value), dtype=np.int8),
+        lower=zero,
+        upper=zero,
+        lower_level=zero,
+        upper_level=zero,
+        sliding_level=zero,
+        given=equations,
+        frequency=frequency,
+    )
+
 
 def problem_of(
     table: Table,
@@ -111,10 +164,7 @@ def problem_of(
 
     Changed values and intervals are not looked at, since a pattern takes their place; with ``published`` they are.
 
-    Raises
-    ------
-    Infeasible
-        When an unsafe cell's levels reach beyond what outsiders know already, naming the cells.
+    Infeasible names the unsafe cells whose levels reach beyond what outsiders know already.
     """
     table = table if published else table.with_(changed=None, interval=None)
     primary = table.primary
@@ -151,9 +201,7 @@ def problem_of(
         primary=primary,
         forced=is_secondary(table.status),
         fixed=is_fixed(table.status) & ~primary,
-        pairs=leave_out_targets(singleton_pairs(table), spared)
-        if singletons
-        else np.zeros((0, 2), dtype=np.int64),
+        pairs=leave_out_targets(singleton_pairs(table), spared) if singletons else NO_PAIRS,
         guards_singletons=singletons,
         spared=spared,
         whole=whole,
@@ -182,6 +230,52 @@ def leave_out_targets(pairs: Ints, spared: Flags | None) -> Ints:
     return pairs if spared is None else pairs[~spared[pairs[:, 1]]]
 
 
+def subtable_equations(dimensions: Sequence[Dimension], sub: Subtable) -> sparse.csr_array:
+    """Return the relations of one subtable, whose parents stand first."""
+    signs = tuple(
+        d.sums[i].signs if i >= 0 else None for d, i in zip(dimensions, sub.sums, strict=True)
+    )
+    return plain_equations(sub.cells.shape, signs)
+
+
+@functools.lru_cache(maxsize=4096)
+def plain_equations(
+    shape: tuple[int, ...], signs: tuple[tuple[int, ...] | None, ...]
+) -> sparse.csr_array:
+    """Return the relations of a subtable by its shape and signs; None: an axis without a sum."""
+    dimensions = []
+    for n, sign in zip(shape, signs, strict=True):
+        codes = tuple(map(str, range(n)))
+        sums = () if sign is None else (Sum(0, tuple(range(1, n)), sign),)
+        dimensions.append(Dimension("", codes, sums))
+    return product_equations(dimensions)
+
+
+def find_entries(start: Ints, columns: Ints) -> tuple[Ints, Ints]:
+    """Return where the entries of some columns of a compressed matrix are, and how many each has."""
+    first = start[columns]
+    length = start[columns + 1] - first
+    ends = np.cumsum(length)
+    return np.repeat(first - ends + length, length) + np.arange(length.sum()), length
+
+
+def incidence(m: sparse.csr_array) -> sparse.csr_array:
+    """Return a matrix with 1 in place of every entry."""
+    return sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)
+
+
+def inner_rows(by_cell: sparse.csc_array, lengths: Ints, cells: Ints) -> sparse.csr_array:
+    """Return the relations that hold no other cells than these, on these; ``lengths`` of all relations."""
+    inside = sparse.csr_array(by_cell[:, cells])
+    return inside[np.flatnonzero((np.diff(inside.indptr) == lengths) & (lengths > 0))]
+
+
+def touched_rows(matrix: sparse.sparray, cells: Ints) -> sparse.csr_array:
+    """Return the relations that hold some of these cells, on these."""
+    inside = sparse.csr_array(matrix[:, cells])
+    return sparse.csr_array(inside[np.diff(inside.indptr) > 0])
+
+
 def singleton_pairs(table: Table) -> Ints:
     """Return (known, target) for cells that share a relation, where known is a singleton and target is unsafe.
 
@@ -191,9 +285,8 @@ def singleton_pairs(table: Table) -> Ints:
     """
     lone = table.singleton & (table.primary | ~is_fixed(table.status))
     if not lone.any():
-        return np.zeros((0, 2), dtype=np.int64)
-    m = table.equations
-    rows = sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)
+        return NO_PAIRS
+    rows = incidence(table.equations)
     known = np.flatnonzero(lone)
     targets = np.flatnonzero(table.primary)
     shared = (rows[:, known].T @ rows[:, targets]).tocoo()

@@ -1,7 +1,8 @@
-"""Exact suppression: linear relaxation, patterns that follow it, and the cut loop on HiGHS."""
+"""Exact suppression: linear relaxation, patterns that follow it, and the search on HiGHS or SCIP."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,45 +14,28 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.events import Interruption
 from tacit.solve import Highs, LinearModel
-from tacit.solve.scip import has_scip
-from tacit.tables.suppress.clean_up import clean
+from tacit.solve.scip import LazyScip, has_scip
 from tacit.tables.suppress.moves.cuts import Cut, Separator, Stop
 from tacit.tables.suppress.problem import Problem
-from tacit.tables.suppress.repair import repair, suppress
+from tacit.tables.suppress.repair import clean, repair, suppress
 from tacit.time_limits import is_past, seconds_left
 
 
 @dataclass(frozen=True, eq=False)
 class ExactOutcome:
-    """What an exact search found.
+    """What an exact search found."""
 
-    Attributes
-    ----------
-    pattern
-        The best safe pattern (unsafe and forced cells included).
-    price
-        The cost of its secondary cells.
-    bound
-        No safe pattern costs less.
-    gap
-        (price - bound) / price.
-    proven
-        True when the pattern is optimal (within the gap that was asked for).
-    cuts
-        How many cuts were made.
-    seconds
-        Elapsed time.
-    engine
-        Which solver finished the search.
-    """
-
+    #: The best safe pattern, unsafe and forced cells included, and the cost of its secondary cells.
     pattern: Flags
     price: float
+    #: No safe pattern costs less; gap = (price - bound) / price.
     bound: float
     gap: float
+    #: Whether the pattern is optimal (within the gap that was asked for).
     proven: bool
     cuts: int
     seconds: float
+    #: The solver that finished the search.
     engine: str = "highs"
 
 
@@ -80,10 +64,12 @@ class Search:
     bound: float = 0.0
     cuts: list[Cut] = field(default_factory=list)
     bridges: list[tuple[int, Ints]] = field(default_factory=list)
-    #: Cells that no cheaper pattern hides, and cells that every cheaper one hides.
-    out: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    into: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
     root: Floats | None = None
+
+    def __post_init__(self) -> None:
+        free = len(self.separator.free)
+        #: Cells that no cheaper pattern hides, and cells that every cheaper one hides.
+        self.out, self.into = np.zeros(free, dtype=bool), np.zeros(free, dtype=bool)
 
     def stop(self) -> bool:
         """Return True when time is over or the caller asks to stop."""
@@ -133,31 +119,16 @@ def solve_exact(
 ) -> ExactOutcome:
     """Find the cheapest safe pattern, or the best one found in time with a bound on the cheapest.
 
-    Parameters
-    ----------
-    problem
-        The suppression problem.
-    time_limit
-        Seconds; a safe pattern is returned in any case.
-    gap
-        Relative gap at which to stop.
-    start
-        A pattern to begin with; it is made safe first.
-    should_stop
-        Asked now and then; True ends the search with the best pattern so far.
-    engine
-        ``highs`` (cut loop), ``scip`` (branch and cut with lazy cuts; the cut loop where it is not
-        installed) or ``auto``, which takes ``scip`` for tables of three and more dimensions.
+    The search begins with the pattern ``start``, made safe, and ends at a relative gap, after ``time_limit`` seconds or
+    when ``should_stop`` says so; a safe pattern is returned in any case. The engine ``highs`` is a loop of cuts, ``scip``
+    branch and cut with lazy cuts (the loop where it is not installed); ``auto`` takes it for tables of three and more
+    dimensions.
 
-    Raises
-    ------
-    Infeasible
-        Naming the cells that no pattern can protect.
-    Cancelled
-        When ``should_stop`` says so before there is a first pattern.
+    Infeasible names the cells that no pattern can protect; Cancelled is raised when ``should_stop`` says so before there
+    is a first pattern.
     """
     begun = time.monotonic()
-    asked = should_stop or return_false
+    asked = should_stop or (lambda: False)
     quiet = Context.start(0)
     # A quarter of the time at most goes into the first pattern.
     first = Context.start(0, should_stop=asked)
@@ -169,11 +140,9 @@ def solve_exact(
     if start is not None:
         given = repair(problem, start, quiet)
         search.offer_pattern(clean(problem, given, quiet, limit_seconds=search.left / 4))
-    free = len(separator.free)
-    search.out, search.into = np.zeros(free, dtype=bool), np.zeros(free, dtype=bool)
     used = "highs"
     try:
-        if free:
+        if len(separator.free):
             root_phase(search)
             if not search.done and not search.stop():
                 used = integer_phase(search, engine)
@@ -198,18 +167,10 @@ def solve_exact(
     )
 
 
-def return_false() -> bool:
-    """Return False."""
-    return False
-
-
 def integer_phase(search: Search, engine: str) -> str:
     """Run the branching part on the engine asked for; return its name."""
     wanted = engine == "scip" or (engine == "auto" and search.separator.tangled)
     if wanted and has_scip():
-        # It knows this module's search.
-        from tacit.tables.suppress.propose_exact_scip import branch_and_cut
-
         branch_and_cut(search)
         return "scip"
     cut_loop(search)
@@ -295,22 +256,7 @@ def add_bridges(lp: Highs, bridges: Sequence[tuple[int, Ints]]) -> None:
 def cut_loop(search: Search) -> None:
     """Branch on HiGHS: solve the master in whole numbers, separate its answer, repeat."""
     sep = search.separator
-    n = len(sep.free)
-    upper = np.where(search.out, 0.0, 1.0)
-    lower = np.where(search.into, 1.0, 0.0)
-    lp = Highs(
-        LinearModel.of(
-            sep.cost,
-            sparse.csc_array((0, n)),
-            np.zeros(0),
-            np.zeros(0),
-            lower,
-            upper,
-            integer=np.ones(n, dtype=bool),
-        )
-    )
-    add_cuts(lp, search.cuts)
-    add_bridges(lp, search.bridges)
+    lp = Highs(build_master(search))
     exact = False
     while not search.done and not search.stop():
         lp.start_from(sep.point(search.best))
@@ -337,3 +283,81 @@ def cut_loop(search: Search) -> None:
             continue
         add_cuts(lp, cuts)
         search.mend(x)
+
+
+# -- branch and cut on SCIP ---------------------------------------------------------------------------
+
+
+def branch_and_cut(search: Search) -> None:
+    """Finish a search whose root phase is done; bound and best pattern are kept in it."""
+    program = LazyScip(build_master(search), SafetyJudge(search))
+    program.start_from(search.separator.point(search.best))
+    found = program.solve(time_limit=search.left, gap=search.gap)
+    if found.state == "infeasible" or (found.state == "optimal" and search.gap == 0):
+        # With cells fixed by reduced costs, infeasible means that nothing is cheaper than the best.
+        search.bound = search.price
+    elif math.isfinite(found.bound):
+        search.bound = max(search.bound, min(found.bound, search.price))
+
+
+def build_master(search: Search) -> LinearModel:
+    """Return the master problem with the cuts and bridges of the root phase."""
+    cost = search.separator.cost
+    n = len(cost)
+    rows = [(cut.columns, cut.values) for cut in search.cuts]
+    for cell, others in search.bridges:
+        rows.append((np.append(others, cell), np.append(np.ones(len(others)), -1.0)))
+    at = np.repeat(np.arange(len(rows)), [len(columns) for columns, _ in rows])
+    columns = np.concatenate([c for c, _ in rows]) if rows else np.zeros(0, dtype=np.int64)
+    values = np.concatenate([v for _, v in rows]) if rows else np.zeros(0)
+    least = np.r_[np.ones(len(search.cuts)), np.zeros(len(search.bridges))]
+    return LinearModel.of(
+        cost,
+        sparse.csc_array((values, (at, columns)), shape=(len(rows), n)),
+        least,
+        np.inf,
+        search.into.astype(np.float64),
+        1.0 - search.out,
+        integer=np.ones(n, dtype=bool),
+    )
+
+
+class SafetyJudge:
+    """Decides which patterns are safe, and cuts off those that are not."""
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.turns = 0
+        self.better = False
+
+    def accepts(self, x: Floats) -> bool:
+        """Return True when a candidate of the solver's heuristics is safe."""
+        if self.search.separator.cut_binary_point(x, most=1):
+            return False
+        self.search.offer_pattern(self.search.separator.pattern(x))
+        return True
+
+    def cut_whole(self, x: Floats) -> list[Cut]:
+        """Return cuts against a whole point; none when it is safe."""
+        cuts = self.search.separator.cut_binary_point(x)
+        if not cuts:
+            self.search.offer_pattern(self.search.separator.pattern(x))
+            return cuts
+        # Some of the unsafe candidates are made safe and handed back.
+        self.turns += 1
+        often = self.turns & (self.turns - 1) == 0 or self.turns % 16 == 0
+        self.better = often and self.search.mend(x)
+        return cuts
+
+    def cut_fractional(self, x: Floats) -> list[Cut]:
+        """Return cuts against a fractional point."""
+        return self.search.separator.fractional(x, stop=self.search.stop)
+
+    def wants_to_stop(self) -> bool:
+        """Return True when the search was asked to end."""
+        return self.search.asked()
+
+    def suggest(self) -> Floats | None:
+        """Return the best pattern when mending has just found it."""
+        found, self.better = self.better, False
+        return self.search.separator.point(self.search.best) if found else None

@@ -29,7 +29,7 @@ from scipy import sparse
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.numerics.kernels import Kernels
-from tacit.tables.suppress.problem import Problem
+from tacit.tables.suppress.problem import Problem, find_entries
 
 Vector = dict[int, int]
 Mark = tuple[int, int]
@@ -42,28 +42,16 @@ LARGEST = 10**6
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What the elimination decided.
+    """What the elimination decided."""
 
-    Attributes
-    ----------
-    hidden
-        The pattern.
-    unknowns
-        How many unsafe cells were coordinates.
-    mixed
-        How many candidates were combinations of unsafe cells.
-    lost
-        Unsafe cells that are deducible from cells that must be published, whatever is hidden; by
-        anybody, or by the only respondent of another unsafe cell.
-    tied
-        Unsafe cells that the only respondent of a cell that is not unsafe deduces with this pattern,
-        and perhaps not with a larger one.
-    """
-
-    hidden: Flags
-    unknowns: int
-    mixed: int
+    hidden: Flags  # the pattern
+    unknowns: int  # how many unsafe cells were coordinates
+    mixed: int  # how many candidates were combinations of unsafe cells
+    #: Unsafe cells that are deducible from cells that must be published, whatever is hidden; by anybody, or by the only
+    #: respondent of another unsafe cell.
     lost: Ints
+    #: Unsafe cells that the only respondent of a cell that is not unsafe deduces with this pattern, and perhaps not with
+    #: a larger one.
     tied: Ints
 
 
@@ -112,19 +100,12 @@ def movements(
     """Return a movement per row, and the independent unsafe cell that each of them moves by 1."""
     m = sparse.csc_array(equations)
     m.sort_indices()
-    rows = row_order(equations)
+    # The place of each relation in the order of pivots: short relations first.
+    rows = np.argsort(np.argsort(np.diff(equations.indptr), kind="stable"))
     basis = Echelon(m, rows, PRIME)
     independent = basis.extend(order)
     free = unsafe[~independent[unsafe]]
     return basis.circuits(free), free
-
-
-def row_order(equations: sparse.csr_array) -> Ints:
-    """Return the place of each relation in the order of pivots: short relations first."""
-    lengths = np.diff(equations.indptr)
-    place = np.empty(len(lengths), dtype=np.int64)
-    place[np.argsort(lengths, kind="stable")] = np.arange(len(lengths))
-    return place
 
 
 def residues(values: Floats, prime: int) -> Ints:
@@ -162,22 +143,16 @@ class Echelon:
 
     def circuits(self, columns: Ints) -> sparse.csr_array:
         """Return, for each dependent column, the movement that it makes with the basis (a row)."""
-        lengths = self.starts[columns + 1] - self.starts[columns]
+        picked, lengths = find_entries(self.starts, columns)
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        picked = np.repeat(self.starts[columns] - starts[:-1], lengths) + np.arange(starts[-1])
-        ends, steps, amounts = self.solved(starts, self.rows[picked], self.values[picked])
+        ends, steps, amounts = KERNELS.pick(10 * len(self.rows))["solve"](
+            starts, self.rows[picked], self.values[picked], self.shape[0], *self.kept, self.prime
+        )
         k = len(columns)
         at = np.concatenate([np.repeat(np.arange(k), np.diff(ends)), np.arange(k)])
         cells = np.concatenate([self.kept[1][steps], columns])
         data = np.concatenate([(self.prime - amounts) % self.prime, np.ones(k, dtype=np.int64)])
         return sparse.csr_array((data, (at, cells)), shape=(k, self.shape[1]))
-
-    def solved(self, starts: Ints, rows: Ints, values: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return, for each right-hand side, the steps and their amounts that add up to it."""
-        result: tuple[Ints, Ints, Ints] = KERNELS.pick(10 * len(self.rows))["solve"](
-            starts, rows, values, self.shape[0], *self.kept, self.prime
-        )
-        return result
 
 
 class Elimination:
@@ -196,12 +171,11 @@ class Elimination:
         rng = np.random.default_rng(len(self.free))
         self.dice = rng.integers(1, PRIME, (2, len(self.free))).tolist()
         self.unsafe = set(unsafe.tolist())
-        self.vectors: dict[int, Vector] = {int(q): row_of(by_cell, int(q)) for q in unsafe}
-        self.marks: dict[int, Mark] = {q: self.marked(v) for q, v in self.vectors.items()}
+        self.vectors: dict[int, Vector] = {}
+        self.marks: dict[int, Mark] = {}
         self.holders: dict[int, set[int]] = {i: set() for i in range(len(self.free))}
-        for q, vector in self.vectors.items():
-            for i in vector:
-                self.holders[i].add(q)
+        for q in unsafe.tolist():
+            self.follow(q, row_of(by_cell, q))
         self.partners: dict[int, set[int]] = {}
 
     def marked(self, vector: Vector) -> Mark:
@@ -223,7 +197,7 @@ class Elimination:
         tied: set[int] = set()
         for known, target in pairs.tolist():
             if known not in self.vectors:
-                self.follow(known, row_of(by_cell, known))
+                self.follow(known, self.reduced(row_of(by_cell, known)))
             own = self.vectors[known]
             if not own and known not in self.unsafe:
                 continue
@@ -234,11 +208,11 @@ class Elimination:
                 self.partners.setdefault(target, set()).add(known)
         return bound, tied
 
-    def follow(self, cell: int, row: Vector) -> None:
-        """Keep the vector of a cell that is not unsafe."""
-        self.vectors[cell] = self.reduced(row)
-        self.marks[cell] = self.marked(self.vectors[cell])
-        for i in self.vectors[cell]:
+    def follow(self, cell: int, vector: Vector) -> None:
+        """Keep the vector of a cell from now on."""
+        self.vectors[cell] = vector
+        self.marks[cell] = self.marked(vector)
+        for i in vector:
             self.holders[i].add(cell)
 
     def reduced(self, row: Vector) -> Vector:

@@ -18,13 +18,7 @@ import numpy as np
 from tacit.arrays import Flags, Ints
 from tacit.context import Context
 from tacit.data.cells.dimension import Dimension
-from tacit.tables.suppress.moves.cubes import (
-    KERNELS,
-    Grid,
-    Local,
-    Rules,
-    State,
-)
+from tacit.tables.suppress.moves.cubes import KERNELS, Grid, Local, Rules, State
 from tacit.tables.suppress.problem import Problem
 
 #: Most dimensions of a subtable: 2^6 corners.
@@ -33,8 +27,6 @@ MOST_DIMENSIONS = 6
 OPEN, HIDDEN, BARRED = 0, 1, 2
 #: Degrees of reduction: 1 is none, 2 to 10 divide the level, then any movement at all, then nothing.
 HUGE, NONE = 11, 12
-#: A need counts as met when the reach falls short by no more than this share of it.
-CLOSE = 1e-9
 #: A secondary cell must be able to move by this share of its value (a count: by 1).
 MOVES = 1e-6
 #: Subtables that a kernel looks at between two ticks.
@@ -180,7 +172,7 @@ def hide_cubes(
     rank = ranks(grid)
     order = np.argsort(-rank if rules.sequence else rank, kind="stable").astype(np.int64)
     if everywhere:
-        run["mark_all"](grid, state, local)
+        run["mark_cells"](grid, state.dirty, local.at, state.flag == HIDDEN)
     sweeps = 0
     while True:
         waiting = order[state.dirty[order] != 0]
@@ -199,14 +191,14 @@ def without_cube(grid: Grid, state: State, ctx: Context, *, lone: Ints) -> tuple
     """
     run = KERNELS.pick(50 * len(state.value))
     local = work_space(grid)
-    scratch = state._replace(dirty=state.dirty.copy())
-    run["mark_primary"](grid, scratch, local)
+    scratch = state._replace(dirty=np.zeros_like(state.dirty), lone=lone)
+    run["mark_cells"](grid, scratch.dirty, local.at, state.primary)
     waiting = np.flatnonzero(scratch.dirty)
     open_ones, proofs = [], 0
     for i in range(0, len(waiting), BATCH):
         ctx.tick("proving by hypercubes", i / len(waiting))
         part = waiting[i : i + BATCH]
         missing = np.zeros(len(part), dtype=np.int64)
-        proofs += int(run["prove_subtables"](grid, state, local, lone, part, missing))
+        proofs += int(run["prove_subtables"](grid, scratch, local, part, missing))
         open_ones.append(part[missing > 0])
     return (np.concatenate(open_ones) if open_ones else np.zeros(0, dtype=np.int64)), proofs

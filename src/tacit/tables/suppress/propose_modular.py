@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-import functools
 import heapq
 import itertools
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
-from tacit.data.cells.dimension import Dimension, Sum
-from tacit.data.cells.relations import components, product_equations, subtables
+from tacit.data.cells.dimension import Dimension, keep_codes
+from tacit.data.cells.relations import components, subtables
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, SolverError
-from tacit.tables.suppress.problem import Problem, tiny_range
+from tacit.tables.suppress.problem import (
+    NO_PAIRS,
+    Problem,
+    find_entries,
+    incidence,
+    inner_rows,
+    subtable_equations,
+    table_of_problem,
+    tiny_range,
+)
+from tacit.tables.suppress.propose_exact import solve_exact
+from tacit.tables.suppress.repair import clean, repair, suppress
 from tacit.time_limits import limit_reached
+
+if TYPE_CHECKING:
+    from tacit.tables.suppress.suppress_modular import SuppressModular
 
 #: The steps that a distance cost tells apart.
 STEPS = 5
@@ -30,24 +43,12 @@ LARGE, TRIES = 200, 100
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Cells and the relations among them that are solved together.
+    """Cells and the relations among them that are solved together."""
 
-    Attributes
-    ----------
-    cells
-        Positions in the table.
-    equations
-        Relations over those cells.
-    rank
-        Distance from the grand total; lower ones come first.
-    part
-        -1 for a block that comes before all parts, else the number of its part.
-    """
-
-    cells: Ints
-    equations: sparse.csr_array
-    rank: int
-    part: int = -1
+    cells: Ints  # positions in the table
+    equations: sparse.csr_array  # relations over those cells
+    rank: int  # distance from the grand total; lower ones come first
+    part: int = -1  # -1 for a block that comes before all parts, else the number of its part
 
 
 # -- blocks ----------------------------------------------------------------------------------------
@@ -58,11 +59,7 @@ def blocks_of(table: Table, partition: str | None = None) -> list[Block]:
 
     A full product gives its subtables; a table made of linked tables those of each of them; listed
     cells the subtables as far as their cells are there. Bare equations give their connected parts.
-
-    Raises
-    ------
-    InputError
-        When ``partition`` names no dimension of a full product that is a tree.
+    A ``partition`` must name a dimension of a full product that is a tree.
     """
     if table.is_product:
         found = list(product_blocks(table.dimensions, np.arange(len(table)), partition))
@@ -81,26 +78,9 @@ def product_blocks(
     """Yield the subtables of a full product whose cells stand at the given positions."""
     axis, parts = partition_of(dimensions, partition)
     for sub in subtables(dimensions):
-        signs = tuple(
-            d.sums[i].signs if i >= 0 else None for d, i in zip(dimensions, sub.sums, strict=True)
-        )
         part = -1 if axis < 0 else parts[sub.sums[axis]]
-        yield Block(
-            cells[sub.cells.ravel()], plain_equations(sub.cells.shape, signs), sub.rank, part
-        )
-
-
-@functools.lru_cache(maxsize=4096)
-def plain_equations(
-    shape: tuple[int, ...], signs: tuple[tuple[int, ...] | None, ...]
-) -> sparse.csr_array:
-    """Return the relations of a subtable whose parents stand first; None: an axis without a sum."""
-    dimensions = []
-    for n, sign in zip(shape, signs, strict=True):
-        codes = tuple(map(str, range(n)))
-        sums = () if sign is None else (Sum(0, tuple(range(1, n)), sign),)
-        dimensions.append(Dimension("", codes, sums))
-    return product_equations(dimensions)
+        equations = subtable_equations(dimensions, sub)
+        yield Block(cells[sub.cells.ravel()], equations, sub.rank, part)
 
 
 def partition_of(dimensions: Sequence[Dimension], name: str | None) -> tuple[int, list[int]]:
@@ -144,22 +124,14 @@ def member_blocks(table: Table, part: Ints) -> list[Block]:
     sizes = [len(u) for u in used]
     if int(np.prod(sizes)) != len(part):
         return []
-    own = [restrict_dimension(d, u) for d, u in zip(table.dimensions, used, strict=True)]
+    own = [
+        keep_codes(d, np.isin(np.arange(len(d)), u))
+        for d, u in zip(table.dimensions, used, strict=True)
+    ]
     local = tuple(np.searchsorted(u, places[:, a]) for a, u in enumerate(used))
     cells = np.empty(len(part), dtype=np.int64)
     cells[np.ravel_multi_index(local, sizes)] = part
     return list(product_blocks(own, cells))
-
-
-def restrict_dimension(dimension: Dimension, used: Ints) -> Dimension:
-    """Return a dimension of some of its codes, with the sums that hold only those."""
-    place = {int(c): i for i, c in enumerate(used)}
-    sums = tuple(
-        Sum(place[s.parent], tuple(place[c] for c in s.children), s.signs)
-        for s in dimension.sums
-        if s.parent in place and all(c in place for c in s.children)
-    )
-    return Dimension(dimension.name, tuple(dimension.codes[c] for c in used), sums)
 
 
 def listed_blocks(table: Table) -> list[Block]:
@@ -175,8 +147,7 @@ def listed_blocks(table: Table) -> list[Block]:
         cells = np.sort(order[at][ids[order[at]] == sub.cells.ravel()])
         if len(cells) < 2:
             continue
-        m = sparse.csr_array(by_cell[:, cells])
-        m = m[np.flatnonzero((np.diff(m.indptr) == lengths) & (lengths > 0))]
+        m = inner_rows(by_cell, lengths, cells)
         if m.shape[0]:
             found.append(Block(cells, m, sub.rank))
     return found
@@ -218,54 +189,18 @@ def connected_blocks(equations: sparse.csr_array) -> list[Block]:
 # -- one block -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Options:
-    """How blocks are solved.
-
-    Attributes
-    ----------
-    exact_cells
-        Blocks of at most this many cells that may be hidden are solved to the optimum.
-    block_seconds, exact_seconds
-        Time for one of them, and for all of them together.
-    max_backtracks
-        How often published margins may be hidden after all.
-    together
-        Two unsafe cells alone in a sum need a third when they have fewer respondents together.
-    distance
-        Costs by the number of steps from the nearest cell to protect, if any.
-    """
-
-    exact_cells: int = 200
-    block_seconds: float = 5.0
-    exact_seconds: float = 60.0
-    max_backtracks: int = 1000
-    together: int = 0
-    distance: tuple[float, ...] = ()
-
-
-@dataclass
-class Outcome:
-    """What was done, block by block."""
-
-    hidden: Flags
-    solved: int = 0
-    optimal: int = 0
-    backtracks: int = 0
-    given_up: int = 0
-    bound: float = 0.0
-    seconds: float = 0.0
-    bounded: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
-
-
 class Modular:
-    """The state of a run: what is hidden, which blocks are done, which wait."""
+    """A run: what is hidden, what was done block by block, which blocks are done, which wait."""
 
-    def __init__(self, problem: Problem, blocks: Sequence[Block], options: Options) -> None:
+    def __init__(self, problem: Problem, blocks: Sequence[Block], options: SuppressModular) -> None:
         self.problem = problem
         self.blocks = blocks
         self.options = options
-        self.out = Outcome(problem.start.copy(), bounded=np.zeros(problem.n, dtype=bool))
+        self.hidden = problem.start.copy()
+        self.solved = self.optimal = self.backtracks = self.given_up = 0
+        #: The bound on the table's price, the cells of the blocks that count in it, and seconds of exact solves.
+        self.bound, self.bounded = 0.0, np.zeros(problem.n, dtype=bool)
+        self.seconds = 0.0
         sizes = [len(b.cells) for b in blocks]
         cells = np.concatenate([b.cells for b in blocks]) if blocks else np.zeros(0, dtype=np.int64)
         at = np.repeat(np.arange(len(blocks)), sizes)
@@ -287,7 +222,7 @@ class Modular:
                 if b.part < 0:
                     self.held[b.cells] = True
 
-    def run(self, ctx: Context) -> Outcome:
+    def run(self, ctx: Context) -> Modular:
         """Solve all blocks, and those again that a later one has upset."""
         for i in range(len(self.blocks)):
             self.queue_block(i)
@@ -299,10 +234,10 @@ class Modular:
                 share = float(self.done.mean())
                 ctx.tick("solving subtables", share)
             count += 1
-            if self.out.hidden[self.blocks[i].cells].any():
+            if self.hidden[self.blocks[i].cells].any():
                 self.visit(i, ctx)
             self.done[i] = True
-        return self.out
+        return self
 
     def queue_block(self, i: int) -> None:
         """Put a block in the queue."""
@@ -312,40 +247,40 @@ class Modular:
 
     def visit(self, i: int, ctx: Context) -> None:
         """Make one block safe, hiding published margins only where there is no other way."""
-        block, out = self.blocks[i], self.out
+        block = self.blocks[i]
         cells = block.cells
         before = self.first[cells]
-        decided = ~out.hidden[cells] & (before != i) & self.done[before]
+        decided = ~self.hidden[cells] & (before != i) & self.done[before]
         try:
-            pattern = self.solved(block, decided, np.zeros(len(cells), dtype=bool), ctx)
+            pattern = self.solve_block(block, decided, np.zeros(len(cells), dtype=bool), ctx)
         except Infeasible:
-            if not decided.any() or out.backtracks >= self.options.max_backtracks:
-                out.given_up += 1
+            if not decided.any() or self.backtracks >= self.options.max_backtracks:
+                self.given_up += 1
                 return
             firm = decided & self.held[cells] & (block.part >= 0)
             try:
-                pattern = self.solved(block, firm, decided & ~firm, ctx)
+                pattern = self.solve_block(block, firm, decided & ~firm, ctx)
             except Infeasible:
-                out.given_up += 1
+                self.given_up += 1
                 return
-            out.backtracks += 1
-        new = cells[pattern & ~out.hidden[cells]]
-        out.hidden[new] = True
+            self.backtracks += 1
+        new = cells[pattern & ~self.hidden[cells]]
+        self.hidden[new] = True
         for cell in new.tolist():
             for other in self.holders[self.starts[cell] : self.starts[cell + 1]].tolist():
                 if other != i and self.done[other]:
                     self.queue_block(other)
 
-    def solved(self, block: Block, frozen: Flags, costly: Flags, ctx: Context) -> Flags:
+    def solve_block(self, block: Block, frozen: Flags, costly: Flags, ctx: Context) -> Flags:
         """Return a safe pattern of a block; ``frozen`` cells stay published, ``costly`` ones if they can."""
         local = self.stated(block, frozen, costly)
         pattern = self.propose_cheap_pattern(local, ctx)
         price = local.price(pattern)
-        self.out.solved += 1
+        self.solved += 1
         fresh = not frozen.any() and not costly.any() and not self.options.distance
         proven, bound = price == 0, 0.0
         free = int(local.suppressible.sum())
-        left = self.options.exact_seconds - self.out.seconds
+        left = self.options.exact_seconds - self.seconds
         if (
             price > 0
             and free <= self.options.exact_cells
@@ -357,16 +292,14 @@ class Modular:
             pattern, bound, proven = solve_block_exactly(
                 local, pattern, min(left, self.options.block_seconds), ctx
             )
-            self.out.seconds += time.perf_counter() - begun
-        self.out.optimal += proven
+            self.seconds += time.perf_counter() - begun
+        self.optimal += proven
         if fresh and bound > 0:
             self.count_bound(block, bound)
         return pattern[: len(block.cells)]
 
     def propose_cheap_pattern(self, local: Problem, ctx: Context) -> Flags:
         """Return a pattern by cheapest movements."""
-        from tacit.tables.suppress.repair import suppress
-
         quiet = ctx.quiet()
         large = int(local.suppressible.sum()) > max(self.options.exact_cells, LARGE)
         seconds = self.options.block_seconds
@@ -375,16 +308,16 @@ class Modular:
 
     def count_bound(self, block: Block, bound: float) -> None:
         """Add a block's bound to the table's, when no block that counts already shares a cell."""
-        if self.out.hidden[block.cells][~self.problem.start[block.cells]].any():
+        if self.hidden[block.cells][~self.problem.start[block.cells]].any():
             return  # solved for the sake of more than the unsafe cells
-        if not self.out.bounded[block.cells].any():
-            self.out.bounded[block.cells] = True
-            self.out.bound += bound
+        if not self.bounded[block.cells].any():
+            self.bounded[block.cells] = True
+            self.bound += bound
 
     def stated(self, block: Block, frozen: Flags, costly: Flags) -> Problem:
         """State the problem of a block: hidden margins need a small range, decided ones are frozen."""
         p, cells = self.problem, block.cells
-        hidden = self.out.hidden[cells]
+        hidden = self.hidden[cells]
         primary = p.primary[cells]
         margin = hidden & ~primary
         need_width = np.where(margin, self.tiny[cells], p.need_width[cells])
@@ -392,48 +325,41 @@ class Modular:
         if self.options.distance:
             cost = distance_cost(block.equations, hidden, self.options.distance)
         cost[costly] += float(cost.sum())
-        local = Problem(
-            table=plain_table(p, cells, block.equations),
-            equations=block.equations,
-            down=p.down[cells],
-            up=p.up[cells],
-            need_down=p.need_down[cells],
-            need_up=p.need_up[cells],
+        t = p.table
+        local = p.of_cells(
+            cells,
+            block.equations,
+            table=table_of_problem(t.value[cells], t.count[cells], block.equations, t.frequency),
             need_width=need_width,
             cost=cost,
             primary=hidden,
             forced=np.zeros(len(cells), dtype=bool),
             fixed=(p.fixed[cells] | frozen) & ~hidden,
             pairs=self.pairs_in(block),
+            guards_singletons=False,
+            spared=None,
+            whole=False,
         )
         return self.joined(local, primary) if self.options.together else local
 
     def pairs_in(self, block: Block) -> Ints:
         """Return the pairs of singletons that share a relation of the block, by local position."""
         cells = block.cells
-        counts = self.pair_start[cells + 1] - self.pair_start[cells]
-        if not counts.any():
-            return np.zeros((0, 2), dtype=np.int64)
-        rows = np.concatenate(
-            [np.arange(self.pair_start[c], self.pair_start[c + 1]) for c in cells[counts > 0]]
-        )
+        rows, _ = find_entries(self.pair_start, cells)
+        if not len(rows):
+            return NO_PAIRS
         order = np.argsort(cells, kind="stable")
         pairs = self.problem.pairs[rows]
         at = np.searchsorted(cells[order], pairs).clip(max=len(cells) - 1)
         local = order[at]
         found = local[(cells[local] == pairs).all(axis=1)]
-        m = block.equations
-        met = sparse.csc_array(
-            sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)
-        )
+        met = sparse.csc_array(incidence(block.equations))
         shared = met[:, found[:, 0]].multiply(met[:, found[:, 1]]).sum(axis=0)
         return np.asarray(found[np.asarray(shared).ravel() > 0], dtype=np.int64)
 
     def joined(self, local: Problem, primary: Flags) -> Problem:
         """Add a virtual cell, the sum of both, for unsafe cells alone in a sum with few respondents."""
-        count = self.problem.table.count
-        m = local.equations
-        own = local_counts(local.table, count)
+        m, own = local.equations, local.table.count
         pairs = set()
         for a, b in itertools.pairwise(m.indptr.tolist()):
             inside = m.indices[a:b]
@@ -441,78 +367,29 @@ class Modular:
             few = len(unsafe) == 2 and (own[unsafe] > 0).all()
             if few and own[unsafe].sum() < self.options.together:
                 pairs.add((int(min(unsafe)), int(max(unsafe))))
-        return with_virtual(local, sorted(pairs)) if pairs else local
-
-
-def local_counts(table: Table, count: Ints) -> Ints:
-    """Return the respondents of a block's cells."""
-    return np.asarray(count[table.extra["cells"]], dtype=np.int64)
-
-
-def plain_table(problem: Problem, cells: Ints, equations: sparse.csr_array) -> Table:
-    """Return the little that a problem asks of its table: values, kind and names of cells."""
-    t = problem.table
-    n = len(cells)
-    zero = np.broadcast_to(np.float64(0.0), (n,))
-    return Table(
-        dimensions=(),
-        value=t.value[cells],
-        count=t.count[cells],
-        status=t.status[cells],
-        lower=zero,
-        upper=zero,
-        lower_level=zero,
-        upper_level=zero,
-        sliding_level=zero,
-        given=equations,
-        frequency=t.frequency,
-        extra={"cells": cells},
-    )
-
-
-def with_virtual(local: Problem, pairs: Sequence[tuple[int, int]]) -> Problem:
-    """Add cells that are sums of two unsafe ones and must not be deducible."""
-    k, n = len(pairs), local.n
-    both = np.array(pairs, dtype=np.int64)
-    extra = sparse.csr_array(
-        (
-            np.concatenate([np.ones(2 * k), -np.ones(k)]),
-            (np.tile(np.arange(k), 3), np.concatenate([both[:, 0], both[:, 1], n + np.arange(k)])),
-        ),
-        shape=(k, n + k),
-    )
-    wide = sparse.hstack([local.equations, sparse.csr_array((local.equations.shape[0], k))])
-    equations = sparse.csr_array(sparse.vstack([wide, extra], format="csr"))
-    tiny = local.tiny(both.ravel()).reshape(k, 2).min(axis=1)
-
-    def longer(array: npt.NDArray[np.generic], more: npt.ArrayLike) -> npt.NDArray[np.generic]:
-        return np.concatenate([array, np.broadcast_to(np.asarray(more, dtype=array.dtype), (k,))])
-
-    sums = local.table.value[both].sum(axis=1)
-    table = local.table.with_(
-        value=longer(local.table.value, sums), count=longer(local.table.count, -1), given=equations
-    )
-    return Problem(
-        table=table,
-        equations=equations,
-        down=np.asarray(longer(local.down, local.down[both].sum(axis=1)), dtype=np.float64),
-        up=np.asarray(longer(local.up, local.up[both].sum(axis=1)), dtype=np.float64),
-        need_down=np.asarray(longer(local.need_down, 0.0), dtype=np.float64),
-        need_up=np.asarray(longer(local.need_up, 0.0), dtype=np.float64),
-        need_width=np.asarray(longer(local.need_width, tiny), dtype=np.float64),
-        cost=np.asarray(longer(local.cost, 1.0), dtype=np.float64),
-        primary=np.asarray(longer(local.primary, True), dtype=bool),
-        forced=np.asarray(longer(local.forced, False), dtype=bool),
-        fixed=np.asarray(longer(local.fixed, False), dtype=bool),
-        pairs=local.pairs,
-    )
+        if not pairs:
+            return local
+        both, k = np.array(sorted(pairs), dtype=np.int64), len(pairs)
+        sums = sparse.csr_array(
+            (
+                np.concatenate([np.ones(2 * k), -np.ones(k)]),
+                (np.tile(np.arange(k), 3), np.append(both.T, local.n + np.arange(k))),
+            ),
+            shape=(k, local.n + k),
+        )
+        return local.with_virtual_cells(
+            sums,
+            local.table.value[both].sum(axis=1),
+            down=local.down[both].sum(axis=1),
+            up=local.up[both].sum(axis=1),
+            need_width=local.tiny(both.ravel()).reshape(k, 2).min(axis=1),
+            cost=1.0,
+        )
 
 
 def distance_cost(equations: sparse.csr_array, hidden: Flags, costs: Sequence[float]) -> Floats:
     """Return the cost of each cell by its steps from the nearest hidden one; a relation is a step."""
-    met = sparse.csr_array(
-        (np.ones(equations.nnz), equations.indices, equations.indptr), shape=equations.shape
-    )
+    met = incidence(equations)
     cost = np.full(len(hidden), float(costs[-1]))
     reached = hidden.copy()
     for price in costs:
@@ -526,8 +403,6 @@ def solve_block_exactly(
     local: Problem, pattern: Flags, seconds: float, ctx: Context
 ) -> tuple[Flags, float, bool]:
     """Return the cheapest pattern of a block (or the best found), its bound, and whether proven."""
-    from tacit.tables.suppress.propose_exact import solve_exact
-
     try:
         found = solve_exact(local, time_limit=seconds, start=pattern, should_stop=ctx.should_stop)
     except SolverError:
@@ -549,9 +424,6 @@ def repair_proposal(
 
     ``seconds`` or ``work`` limit the second part; 0 leaves it out.
     """
-    from tacit.tables.suppress.clean_up import clean
-    from tacit.tables.suppress.repair import repair
-
     safe = repair(problem, hidden, ctx)
     ctx.note(mended=int((safe & ~hidden).sum()), proposed_price=problem.price(hidden))
     if seconds == 0 or work == 0:

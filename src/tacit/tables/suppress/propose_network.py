@@ -11,6 +11,7 @@ the ends of the grand total's row. So no hierarchy needs to be cut into pieces.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,24 +21,35 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.context import Context
 from tacit.data.cells.dimension import Dimension
 from tacit.data.table import Table
-from tacit.tables.suppress.moves.paths import (
-    BOTH_WAYS,
-    FEW_PATHS,
-    HOP,
-    KERNELS,
-    MOST_PATHS,
-    NOISE,
-    ONE_PATH,
-    SEVERAL,
-    WITHIN,
-    Circulation,
-    Net,
-    hide,
-)
+from tacit.tables.suppress.moves.paths import KERNELS, Net, hide
+from tacit.tables.suppress.moves.routes import needs_of
 from tacit.tables.suppress.problem import Problem
 
+#: Amounts below this share of a need are nothing.
+NOISE = 1e-9
+#: Length of a hidden arc, as a share of the least cost: of ways that cost nothing, take the shortest.
+HOP = 1e-7
+#: Paths that one need may be sent along.
+MOST_PATHS = 60
+#: Paths that one need may be sent along when a single one will do as well.
+FEW_PATHS = 6
+#: Cells up to which several paths are tried although one will do.
+BOTH_WAYS = 50_000
+#: Ways of looking for paths.
+WITHIN, ONE_PATH, SEVERAL = 0, 1, 2
 #: Arcs that the paths of one need may hold together.
 MOST_ARCS = 100_000
+
+
+@dataclass(eq=False)
+class Circulation:
+    """A movement that meets one need: the proof that the need is met."""
+
+    cell: int
+    amount: float  # how far the unsafe cell moves (down: negative)
+    known: int  # a cell that must not move, -1: none
+    arcs: Ints  # the cells that move (the unsafe one not among them)
+    flow: Floats  # by how much
 
 
 def not_a_network(table: Table) -> str:
@@ -83,11 +95,6 @@ def find_arc_ends(dimensions: tuple[Dimension, ...]) -> tuple[Ints, Ints, int]:
     return np.ascontiguousarray(tail).ravel(), np.ascontiguousarray(head).ravel(), ground + 1
 
 
-def no_ints(n: int) -> Ints:
-    """Return room for whole numbers."""
-    return np.zeros(n, dtype=np.int64)
-
-
 def network_of(problem: Problem) -> Net:
     """Return the network of a problem, with the cells hidden that must be."""
     tail, head, n = find_arc_ends(problem.table.dimensions)
@@ -117,11 +124,11 @@ def network_of(problem: Problem) -> Net:
         moved=np.zeros(problem.n),
         distance=np.full(n, np.inf),
         before=np.full(n, -1, dtype=np.int64),
-        heap=no_ints(n),
+        heap=np.zeros(n, dtype=np.int64),
         place=np.full(n, -1, dtype=np.int64),
-        seen=no_ints(n),
-        path=no_ints(MOST_ARCS),
-        counter=no_ints(4),
+        seen=np.zeros(n, dtype=np.int64),
+        path=np.zeros(MOST_ARCS, dtype=np.int64),
+        counter=np.zeros(4, dtype=np.int64),
         budget=np.array([np.inf, HOP * problem.cost.min(initial=1.0)]),
     )
     for cell in np.flatnonzero(problem.start).tolist():
@@ -173,7 +180,8 @@ class Circulations:
         left = float(self.send(net, source, sink, size, size * NOISE, WITHIN, cell, known, barred))
         if left <= size * NOISE:
             return self._take_circulation(cell, amount, known), 0.0
-        before = self._snapshot()
+        within = self._arcs
+        carried = net.moved[within]
         options: list[tuple[float, Circulation]] = []
         for way in (ONE_PATH, SEVERAL):
             if options and self.problem.n > BOTH_WAYS:
@@ -181,45 +189,38 @@ class Circulations:
             net.budget[0] = options[0][0] if options else np.inf
             net.counter[3] = FEW_PATHS if options else MOST_PATHS
             rest = float(self.send(net, source, sink, left, size * NOISE, way, cell, known, barred))
-            price = self._price_of_tentative()
             if rest <= size * NOISE:
-                options.append((price, self._take_circulation(cell, amount, known, clear=False)))
-            self._return_to(before)
+                arcs = self._arcs
+                new = arcs[(net.hidden[arcs] == 2) & (np.abs(net.moved[arcs]) > 0)]
+                way_found = self._take_circulation(cell, amount, known, clear=False)
+                options.append((float(net.cost[new].sum()), way_found))
+            self._return_to(within, carried)
         self._clear()
         if not options:
             return None
         price, best = min(options, key=lambda option: option[0])
         return best, price
 
-    def _snapshot(self) -> tuple[Ints, Floats]:
-        arcs = np.unique(self.net.path[: self.net.counter[2]])
-        return arcs, self.net.moved[arcs]
+    @property
+    def _arcs(self) -> Ints:
+        return np.unique(self.net.path[: self.net.counter[2]])
 
-    def _return_to(self, state: tuple[Ints, Floats]) -> None:
-        net = self.net
-        arcs = np.unique(net.path[: net.counter[2]])
+    def _return_to(self, kept: Ints, flow: Floats) -> None:
+        net, arcs = self.net, self._arcs
         net.moved[arcs] = 0.0
         net.hidden[arcs[net.hidden[arcs] == 2]] = 0
-        kept, flow = state
         net.moved[kept] = flow
         net.path[: len(kept)] = kept
         net.counter[2] = len(kept)
 
     def _clear(self) -> None:
-        self._return_to((np.zeros(0, dtype=np.int64), np.zeros(0)))
-
-    def _price_of_tentative(self) -> float:
-        net = self.net
-        arcs = np.unique(net.path[: net.counter[2]])
-        arcs = arcs[(net.hidden[arcs] == 2) & (np.abs(net.moved[arcs]) > 0)]
-        return float(net.cost[arcs].sum())
+        self._return_to(np.zeros(0, dtype=np.int64), np.zeros(0))
 
     def _take_circulation(
         self, cell: int, amount: float, known: int, *, clear: bool = True
     ) -> Circulation:
-        net = self.net
-        arcs = np.unique(net.path[: net.counter[2]])
-        flow = net.moved[arcs]
+        arcs = self._arcs
+        flow = self.net.moved[arcs]
         real = np.abs(flow) > abs(amount) * NOISE
         found = Circulation(cell, amount, known, arcs[real], flow[real])
         if clear:
@@ -263,30 +264,23 @@ class Circulations:
 
     def meet_all(self, ctx: Context) -> None:
         """Meet every need of the problem, the largest first; note those that cannot be met."""
-        p = self.problem
-        needs = all_needs(p)
-        for i, (cell, options, known) in enumerate(needs):
+        needs = needs_of(self.problem)
+        for i, need in enumerate(needs):
             if i % 50 == 0:
                 ctx.tick("cheapest paths", i / len(needs))
-            if not self.meet(cell, options, known):
-                self.unmet.append((cell, options[0], known))
+            amounts = [option[0] for option in need.options if len(option) == 1]
+            if not self.meet(need.cell, amounts, need.known):
+                self.unmet.append((need.cell, amounts[0], need.known))
 
-    def improve(self, ctx: Context, passes: int) -> float:
-        """Route all needs of a cell again, given all others, cell by cell; return what is saved."""
+    def improve(self, ctx: Context) -> None:
+        """Route all needs of a cell again, given all others, cell by cell."""
         groups: dict[int, list[int]] = {}
         for number, one in self.found.items():
             groups.setdefault(one.cell, []).append(number)
-        saved = 0.0
-        for _ in range(passes):
-            gain = 0.0
-            for i, numbers in enumerate(groups.values()):
-                if i % 50 == 0:
-                    ctx.tick("looking for cheaper paths", i / len(groups))
-                gain += self._again(numbers)
-            saved += gain
-            if gain <= 0:
-                break
-        return saved
+        for i, numbers in enumerate(groups.values()):
+            if i % 50 == 0:
+                ctx.tick("looking for cheaper paths", i / len(groups))
+            self._again(numbers)
 
     def _again(self, numbers: list[int], barred: int = -1) -> float:
         """Drop some circulations and route them again; return what that saves, never less than 0."""
@@ -386,22 +380,3 @@ class Circulations:
         bad = gap > 1e-6 * size
         bad[number[out]] = True
         return int(bad.sum())
-
-
-def all_needs(problem: Problem) -> list[tuple[int, tuple[float, ...], int]]:
-    """Return (cell, amounts of which one will do, known cell), the largest first."""
-    needs: list[tuple[int, tuple[float, ...], int]] = []
-    for cell in np.flatnonzero(problem.primary).tolist():
-        up, down = float(problem.need_up[cell]), float(problem.need_down[cell])
-        width = float(problem.need_width[cell])
-        if up > 0:
-            needs.append((cell, (up,), -1))
-        if down > 0:
-            needs.append((cell, (-down,), -1))
-        if width > up + down:
-            needs.append((cell, (width - down, up - width), -1))
-    needs.sort(key=lambda need: -max(map(abs, need[1])))
-    for known, target in problem.pairs.tolist():
-        tiny = float(problem.tiny([target])[0])
-        needs.append((target, (tiny, -tiny), known))
-    return needs

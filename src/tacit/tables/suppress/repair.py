@@ -19,10 +19,7 @@ def repair(problem: Problem, hidden: Flags, ctx: Context) -> Flags:
     each of the others a movement of cells that keeps all relations and bounds is found and checked on the
     whole table; cells that are hidden already cost nothing.
 
-    Raises
-    ------
-    Infeasible
-        Naming the cells that no pattern of the cells that may be hidden can protect.
+    Infeasible names the cells that no pattern of the cells that may be hidden can protect.
     """
     base = hidden | problem.start
     short = {(s.cell, s.known) for s in shortfalls(problem, base, ctx)}
@@ -43,20 +40,10 @@ def suppress(
     tries: int = 100,
     limit_seconds: float | None = None,
 ) -> tuple[Flags, dict[str, float]]:
-    """Return a safe pattern of low cost, and how it was come by.
+    """Return a safe pattern of low cost, and how it was found.
 
-    Parameters
-    ----------
-    problem
-        The problem.
-    ctx
-        The context.
-    cleaned
-        Look for cheaper ways after the first pattern.
-    tries
-        How often part of the pattern is then removed and re-inserted.
-    limit_seconds
-        Time after which that search ends with the best safe pattern so far.
+    When ``cleaned``, cheaper ways are looked for after the first pattern, and ``tries`` times a part of it is removed and
+    re-inserted; when the time is over, that search ends with the best safe pattern so far.
     """
     until = None if limit_seconds is None else time.monotonic() + limit_seconds
     routes = Routes(problem, problem.start, problem.start | problem.suppressible)
@@ -75,6 +62,30 @@ def suppress(
     return routes.pattern, facts
 
 
+def clean(
+    problem: Problem,
+    pattern: Flags,
+    ctx: Context,
+    *,
+    limit_seconds: float | None = None,
+    work: float = 1.0,
+) -> Flags:
+    """Return a safe part of a safe pattern from which cells that are not needed are gone.
+
+    Every need gets a movement within the pattern, by preference over cells that are hidden in any
+    case; what no movement uses is published. Then the secondaries are tried one by one, the most expensive
+    first, until the time is over or ``work`` times the usual number of columns of linear programs is done,
+    whatever the machine. A pattern that is not safe comes back as it is.
+    """
+    until = None if limit_seconds is None else time.monotonic() + limit_seconds
+    routes = Routes(problem, problem.start, pattern | problem.start)
+    if routes.meet_all(ctx):
+        return pattern
+    routes.improve(ctx, until=until, work=work)
+    routes.require_proof()
+    return routes.pattern
+
+
 def require_met(problem: Problem, routes: Routes, failed: list[int]) -> None:
     """Raise when some needs cannot be met, naming their cells."""
     if not failed:
@@ -85,23 +96,3 @@ def require_met(problem: Problem, routes: Routes, failed: list[int]) -> None:
         f"{len(hopeless):,} unsafe cells cannot be protected, whatever else is hidden: "
         f"{names}. Lower their levels, free cells that must be published, or recode the table."
     )
-
-
-def list_missing_movements(
-    problem: Problem, cell: int, down: float, up: float, known: int
-) -> list[tuple[float, ...]]:
-    """Return the movements a cell still needs; each as alternatives, any of which will do."""
-    if known >= 0:
-        tiny = float(problem.tiny([cell])[0])
-        return [(tiny, -tiny)]
-    needs: list[tuple[float, ...]] = []
-    need_up, need_down = float(problem.need_up[cell]), float(problem.need_down[cell])
-    if up < need_up:
-        needs.append((need_up,))
-    if down < need_down:
-        needs.append((-need_down,))
-    up, down = max(up, need_up), max(down, need_down)
-    width = float(problem.need_width[cell])
-    if up + down < width:
-        needs.append((width - down, -(width - up)))
-    return needs

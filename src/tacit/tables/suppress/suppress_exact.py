@@ -16,13 +16,11 @@ from tacit.errors import Approximate, require
 from tacit.registry import register
 from tacit.solve.scip import has_scip
 from tacit.tables.suppress.problem import Problem
-from tacit.tables.suppress.propose_exact import ExactOutcome, solve_exact
+from tacit.tables.suppress.propose_exact import solve_exact
 from tacit.tables.suppress.suppression import Suppression
 
 #: Prices this near to each other are the same.
 SAME = 1e-9
-
-__all__ = ["ExactOutcome", "SuppressExact", "solve_exact"]
 
 
 @register

@@ -15,19 +15,12 @@ from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import Infeasible
 from tacit.registry import register
-from tacit.tables.suppress.differences import claim_differences, protect_differences
-from tacit.tables.suppress.problem import Problem, problem_of
+from tacit.tables.suppress.open_sums import claim_open_sums
+from tacit.tables.suppress.problem import Problem
 from tacit.tables.suppress.propose_gauss import Choice, choose_hidden_cells
 from tacit.tables.suppress.propose_modular import repair_proposal
 from tacit.tables.suppress.repair import repair
-from tacit.tables.suppress.respondents import (
-    claim_sums,
-    claimed_guard,
-    note_price,
-    protect_sums,
-    spared_cells,
-)
-from tacit.tables.suppress.suppression import Suppression, protect_from_respondents
+from tacit.tables.suppress.suppression import Suppression, claimed_guard, finish
 
 
 @register
@@ -74,38 +67,23 @@ class SuppressGauss(Suppression):
     def _apply(self, table: Table, ctx: Context) -> Table:
         if self.intervals:
             return super()._apply(table, ctx)
-        problem = problem_of(
-            without_levels(table),
-            cost=self.cost,
-            power=self.power,
-            singletons=self.singletons,
-            spared=spared_cells(table),
-        )
+        problem = self._problem(without_levels(table))
         choice = self._choose(problem, ctx)
         refuse_lost(table, choice)
         # A count at its least cannot fall: what the relations leave free, the bounds may still tie.
         tied = problem.whole or len(choice.tied)
         pattern = repair(problem, choice.hidden, ctx) if tied else choice.hidden
-        problem, pattern = protect_from_respondents(problem, pattern, ctx)
-        note_price(
-            problem, pattern, ctx, lambda bare, quiet: choose_hidden_cells(bare, quiet).hidden
-        )
-        pattern = protect_sums(table, problem, pattern, ctx)
-        pattern = protect_differences(table, problem, pattern, ctx)
-        hidden = pattern & ~problem.primary
-        ctx.note(
-            primary=int(problem.primary.sum()),
-            secondary=int(hidden.sum()),
-            price=problem.price(pattern),
-        )
-        return table.with_hidden(np.flatnonzero(hidden))
+
+        def propose(bare: Problem, quiet: Context) -> Flags:
+            return choose_hidden_cells(bare, quiet).hidden
+
+        return finish(table, problem, pattern, ctx, propose)
 
     def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
         if self.intervals:
             yield from super()._claims(table, result)
             return
-        yield from claim_differences(table, result)
-        yield from claim_sums(table, result)
+        yield from claim_open_sums(table, result)
         yield Claim(
             "not-deducible",
             claimed_guard(table, singletons=self.singletons),

@@ -26,26 +26,23 @@ from tacit.data.cells.relations import roll_up
 from tacit.data.table import Contributors, Table
 from tacit.errors import Infeasible, InputError, SdcError, WeakProtection
 from tacit.registry import register
+from tacit.tables.agencies.coordination import take_cells
 from tacit.tables.suppress import propose_hypercube as cubes
-from tacit.tables.suppress.differences import claim_differences, protect_differences
 from tacit.tables.suppress.moves.cubes import KERNELS, Grid, Rules, State
+from tacit.tables.suppress.open_sums import claim_open_sums
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.repair import repair
-from tacit.tables.suppress.respondents import (
-    claim_sums,
-    claimed_guard,
-    note_price,
-    protect_sums,
-)
 from tacit.tables.suppress.suppression import (
+    HidingCost,
     Suppression,
+    claimed_guard,
     hide_for_differences,
+    hide_for_rules,
+    note_price,
     protect_from_respondents,
 )
 from tacit.tables.suppress.whole_numbers import protect_whole_numbers
 
-#: Subtables that the check of a claim audits by linear programs besides all proofs by cubes.
-SAMPLE = 100
 #: Rounds of hiding, proving and repairing subtables.
 ROUNDS = 20
 
@@ -79,10 +76,7 @@ class SuppressHypercube(Suppression):
     """
 
     kind: Literal["suppress_hypercube"] = "suppress_hypercube"
-    cost: Literal["value", "unit", "frequency", "log", "weight"] = Field(
-        default="log",
-        description="what hiding a cell costs: its value, 1, its contributors, log(1 + value)",
-    )
+    cost: HidingCost = "log"
     variant: Literal["interval", "exact", "sequence"] = Field(
         default="interval",
         description=(
@@ -132,7 +126,10 @@ class SuppressHypercube(Suppression):
             problem = self._problem(known)
         else:
             known = identify_respondents(known)
-            problem = light_problem(known, cost=self.cost, power=self.power)
+            # Without its relations, which a very large table should not store.
+            bare = known.with_(given=sparse.csr_array((0, len(known))))
+            problem = problem_of(bare, cost=self.cost, power=self.power, singletons=False)
+            problem = replace(problem, table=known)
         problem = set_asked_levels(problem, intervals=self.variant != "exact")
         if not problem.primary.any():
             ctx.note(proof=self.scope(table))
@@ -151,16 +148,9 @@ class SuppressHypercube(Suppression):
             note_price(problem, pattern, ctx, self._pattern)
         else:
             proposed, pattern = self._by_subtables(problem, ctx)
-        pattern = protect_sums(table, problem, pattern, ctx)
-        pattern = protect_differences(table, problem, pattern, ctx)
-        ctx.note(
-            primary=int(problem.primary.sum()),
-            secondary=int((pattern & ~problem.primary).sum()),
-            price=problem.price(pattern),
-            repaired=int((pattern & ~proposed).sum()),
-            proof=self.scope(table),
-        )
-        return table.with_hidden(np.flatnonzero(pattern & ~problem.primary))
+        result = hide_for_rules(table, problem, pattern, ctx)
+        ctx.note(repaired=int((result.hidden & ~proposed).sum()), proof=self.scope(table))
+        return result
 
     def _rules(self, *, singletons: bool) -> Rules:
         return Rules(
@@ -184,7 +174,8 @@ class SuppressHypercube(Suppression):
         state = cubes.state_of(problem, grid, problem.start, singletons=self.singletons)
         sweeps = cubes.hide_cubes(grid, state, self._rules(singletons=self.singletons), ctx)
         proposed = state.flag == cubes.HIDDEN
-        lone = known_singletons(problem.table, singletons=self.singletons)
+        # The only respondent of every unsafe cell that has one.
+        lone = np.where(problem.primary & self.singletons, problem.table.owner, -1)
         solved = 0
         intervals = self.variant != "exact"
         for _ in range(ROUNDS):
@@ -198,10 +189,12 @@ class SuppressHypercube(Suppression):
                 new = repair_part(part, hidden[cells], ctx, self.singletons, intervals)
                 solved += 1
                 hidden[cells[new]] = True
-            fresh = np.flatnonzero(hidden & (state.flag != cubes.HIDDEN))
-            if not len(fresh):
+            fresh = hidden & (state.flag != cubes.HIDDEN)
+            if not fresh.any():
                 break
-            mark_subtables(grid, state, fresh)
+            state.flag[fresh] = cubes.HIDDEN
+            run = KERNELS.pick(50 * len(state.value))
+            run["mark_cells"](grid, state.dirty, cubes.no_ints(len(grid.stride)), fresh)
             sweeps += cubes.hide_cubes(
                 grid, state, self._rules(singletons=self.singletons), ctx, everywhere=False
             )
@@ -228,8 +221,7 @@ class SuppressHypercube(Suppression):
         if scope == "full" and intervals and self.apriori is None:
             yield from super()._claims(table, result)
             return
-        yield from claim_differences(table, result)
-        yield from claim_sums(table, result)
+        yield from claim_open_sums(table, result)
         parameters: dict[str, Any] = claimed_guard(table, singletons=self.singletons)
         parameters["intervals"] = intervals
         if self.apriori is not None:
@@ -276,13 +268,6 @@ def narrow_apriori_bounds(table: Table, apriori: float | None) -> Table:
     )
 
 
-def light_problem(table: Table, *, cost: str = "value", power: float = 1.0) -> Problem:
-    """State the problem without its relations, which a very large table should not store."""
-    bare = table.with_(given=sparse.csr_array((0, len(table))))
-    problem = problem_of(bare, cost=cost, power=power, singletons=False)
-    return replace(problem, table=table)
-
-
 def set_asked_levels(problem: Problem, *, intervals: bool) -> Problem:
     """Return the problem with its levels, or with the smallest movement in place of them."""
     if intervals:
@@ -290,13 +275,6 @@ def set_asked_levels(problem: Problem, *, intervals: bool) -> Problem:
     nothing = np.zeros(problem.n)
     least = np.where(problem.primary, problem.tiny(np.arange(problem.n)), 0.0)
     return replace(problem, need_down=nothing, need_up=nothing, need_width=least)
-
-
-def known_singletons(table: Table, *, singletons: bool) -> Ints:
-    """Return the only respondent of every unsafe cell that has one; -1 elsewhere."""
-    if not singletons:
-        return np.full(len(table), -1, dtype=np.int64)
-    return np.where(table.primary, table.owner, -1)
 
 
 def identify_respondents(table: Table) -> Table:
@@ -344,29 +322,8 @@ def part_of(table: Table, grid: Grid, subtable: int, hidden: Flags) -> tuple[Tab
         plain = () if min(signs, default=1) > 0 else signs
         sums = (Sum(0, tuple(range(1, len(codes))), plain),) if related else ()
         dimensions.append(Dimension(d.name, tuple(d.codes[c] for c in codes), sums))
-    part = table.with_(
-        dimensions=tuple(dimensions),
-        **{
-            name: getattr(table, name)[at]
-            for name in (
-                "value",
-                "count",
-                "status",
-                "lower",
-                "upper",
-                "lower_level",
-                "upper_level",
-                "sliding_level",
-            )
-        },
-        weight=None if table.weight is None else table.weight[at],
-        contributors=None if table.contributors is None else table.contributors.take(at),
-        holdings=None if table.holdings is None else table.holdings.take(at),
-        changed=None,
-        interval=None,
-        history=(),
-        extra={WHOLE_TABLE_HIDES_ZEROS: hides_zeros(table)},
-    )
+    part = take_cells(table, at, dimensions=tuple(dimensions))
+    part = part.with_(extra={WHOLE_TABLE_HIDES_ZEROS: hides_zeros(table)})
     return part.with_hidden(np.flatnonzero(hidden[at] & ~part.primary)), at
 
 
@@ -376,14 +333,3 @@ def repair_part(
     """Return the cells of a subtable to hide, by linear programs on its own relations."""
     problem = set_asked_levels(problem_of(part, singletons=singletons), intervals=intervals)
     return protect_whole_numbers(problem, repair(problem, hidden, ctx), ctx)
-
-
-def mark_subtables(grid: Grid, state: State, cells: Ints) -> None:
-    """Hide cells, and mark every subtable with one of them."""
-    state.flag[cells] = cubes.HIDDEN
-    run, scratch = (
-        KERNELS.pick(50 * len(state.value)),
-        np.zeros(len(grid.stride) + 1, dtype=np.int64),
-    )
-    for cell in cells.tolist():
-        run["mark"](grid, state.dirty, scratch, cell)

@@ -10,10 +10,9 @@ from pydantic import Field
 from tacit.arrays import Flags
 from tacit.context import Context
 from tacit.registry import register
-from tacit.tables.suppress.clean_up import clean
 from tacit.tables.suppress.problem import Problem
 from tacit.tables.suppress.propose_gauss import choose_hidden_cells
-from tacit.tables.suppress.repair import repair, suppress
+from tacit.tables.suppress.repair import clean, repair, suppress
 from tacit.tables.suppress.suppression import Suppression
 from tacit.time_limits import is_past, seconds_left
 

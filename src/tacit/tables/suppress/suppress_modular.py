@@ -14,7 +14,6 @@ from tacit.tables.suppress.problem import Problem
 from tacit.tables.suppress.propose_modular import (
     STEPS,
     Modular,
-    Options,
     blocks_of,
     repair_proposal,
 )
@@ -87,15 +86,7 @@ class SuppressModular(Suppression):
 
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
         blocks = blocks_of(problem.table, self.partition)
-        options = Options(
-            self.exact_cells,
-            self.block_seconds,
-            self.exact_seconds,
-            self.max_backtracks,
-            self.together,
-            self.distance,
-        )
-        out = Modular(problem, blocks, options).run(ctx)
+        out = Modular(problem, blocks, self).run(ctx)
         ctx.note(
             subtables=len(blocks),
             solved=out.solved,

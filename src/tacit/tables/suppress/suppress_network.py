@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
 from tacit.arrays import Flags
@@ -12,19 +11,10 @@ from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import InputError, SdcError, SolverError
 from tacit.registry import register
-from tacit.tables.suppress.differences import protect_differences
-from tacit.tables.suppress.moves.paths import BOTH_WAYS
 from tacit.tables.suppress.problem import Problem
-from tacit.tables.suppress.propose_network import Circulations, not_a_network
+from tacit.tables.suppress.propose_network import BOTH_WAYS, Circulations, not_a_network
 from tacit.tables.suppress.repair import repair
-from tacit.tables.suppress.respondents import note_price, protect_sums
-from tacit.tables.suppress.suppression import (
-    ROUNDS,
-    Suppression,
-    hide_for_differences,
-    protect_from_respondents,
-    with_far_pairs,
-)
+from tacit.tables.suppress.suppression import Suppression, finish, hide_for_differences
 
 
 @register
@@ -47,6 +37,8 @@ class SuppressNetwork(Suppression):
     """
 
     kind: Literal["suppress_network"] = "suppress_network"
+    solves_again: ClassVar[bool] = True
+    repaired: ClassVar[bool] = True
     passes: Annotated[int, Field(ge=0)] = Field(
         default=3, description="clean-ups: needs routed again, cells published that none needs"
     )
@@ -63,22 +55,8 @@ class SuppressNetwork(Suppression):
         problem = self._problem(table)
         if not problem.primary.any():
             return hide_for_differences(table, problem, ctx)
-        for _ in range(ROUNDS):
-            pattern = self._pattern(problem, ctx)
-            wider = with_far_pairs(problem, pattern)
-            if wider is problem:
-                break
-            problem = wider
-        problem, pattern = protect_from_respondents(problem, pattern, ctx)
-        note_price(problem, pattern, ctx, self._pattern)
-        pattern = protect_sums(table, problem, pattern, ctx)
-        pattern = protect_differences(table, problem, pattern, ctx)
-        ctx.note(
-            primary=int(problem.primary.sum()),
-            secondary=int((pattern & ~problem.primary).sum()),
-            price=problem.price(pattern),
-        )
-        return table.with_hidden(np.flatnonzero(pattern & ~problem.primary))
+        problem, _, pattern = self._settled(problem, ctx)
+        return finish(table, problem, pattern, ctx, self._pattern)
 
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
         found = Circulations(problem)
@@ -87,7 +65,7 @@ class SuppressNetwork(Suppression):
         spared = 0
         for _ in range(self.passes):
             before = problem.price(found.pattern)
-            found.improve(ctx, 1)
+            found.improve(ctx)
             spared += found.publish_secondary(ctx, exchange=problem.n <= BOTH_WAYS)
             if problem.price(found.pattern) >= before:
                 break

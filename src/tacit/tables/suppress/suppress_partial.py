@@ -25,6 +25,7 @@ from tacit.spec import Method, Where
 from tacit.tables.suppress.moves.cuts import SIGNS, Mover, Need, is_need_met, needs_of
 from tacit.tables.suppress.problem import WHOLE, Problem, problem_of
 from tacit.tables.suppress.repair import repair
+from tacit.tables.suppress.suppression import Cost, CostPower, GuardSingletons
 from tacit.tables.suppress.whole_numbers import widen_in_whole_numbers
 from tacit.time_limits import is_past
 
@@ -55,16 +56,12 @@ class SuppressPartial(Method[Table]):
     kind: Literal["suppress_partial"] = "suppress_partial"
     techniques: ClassVar[tuple[str, ...]] = ("partial cell suppression",)
 
-    cost: Literal["value", "unit", "frequency", "log", "weight"] = Field(
+    cost: Cost = Field(
         default="value",
         description="what an interval as wide as the cell's value costs: its value, 1, ...",
     )
-    power: Annotated[float, Field(ge=0)] = Field(
-        default=1.0, description="exponent of the cost; 0 takes log(1 + cost)"
-    )
-    singletons: bool = Field(
-        default=True, description="protect unsafe cells from the only respondent of another cell"
-    )
+    power: CostPower = 1.0
+    singletons: GuardSingletons = True
     rounded: bool = Field(
         default=True,
         description="move the ends of intervals outwards to round numbers, so that they do not "
@@ -151,10 +148,7 @@ def find_narrowest_intervals(
 ) -> Intervals:
     """Return the cheapest intervals that meet every need, or safe ones when time runs out.
 
-    Raises
-    ------
-    Infeasible
-        Naming the cells that no intervals can protect.
+    Infeasible names the cells that no intervals can protect.
     """
     n = problem.n
     if not problem.primary.any():
@@ -177,10 +171,10 @@ def find_narrowest_intervals(
         z = np.maximum(found.x, 0.0)
         short = master.separate(mover, needs, z, ctx)
         if not short:
-            return master.result(z, master.bound, finished=True)
+            return master.result(z, finished=True)
         if is_past(deadline):
             best = master.mixed(z, reach, mover, needs)
-            return master.result(best, master.bound, finished=False)
+            return master.result(best, finished=False)
     raise SolverError("the intervals did not settle; the table's scales may be too far apart")
 
 
@@ -263,12 +257,12 @@ class Master:
                 low = share
         return np.maximum(z, high * reach)
 
-    def result(self, z: Floats, bound: float, *, finished: bool) -> Intervals:
+    def result(self, z: Floats, *, finished: bool) -> Intervals:
         """Return reaches for all cells."""
         n = self.problem.n
         down, up = np.zeros(n), np.zeros(n)
         down[self.cells], up[self.cells] = z[: self.k], z[self.k :]
-        return Intervals(down, up, float(self.cost @ z), bound, finished, self.cuts)
+        return Intervals(down, up, float(self.cost @ z), self.bound, finished, self.cuts)
 
 
 def limit_to_intervals(mover: Mover, k: int, z: Floats) -> None:

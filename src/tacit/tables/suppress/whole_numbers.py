@@ -14,33 +14,25 @@ from tacit.solve.highs import Highs
 from tacit.solve.model import LinearModel
 from tacit.tables.attack.attacker import Shortfall, shortfalls, ticker
 from tacit.tables.attack.whole import FAR, NODES, SLACK, find_whole_shortfalls
+from tacit.tables.suppress.moves.routes import list_missing_movements
 from tacit.tables.suppress.problem import Problem
-from tacit.tables.suppress.repair import list_missing_movements
 
 
 def protect_whole_numbers(problem: Problem, pattern: Flags, ctx: Context) -> Flags:
     """Return a pattern that holds another and meets every need by movements in whole numbers.
 
-    Raises
-    ------
-    Infeasible
-        Naming a cell that no pattern protects.
+    Infeasible names a cell that no pattern protects.
     """
     tick = ticker(ctx, "attacking in whole numbers")
     before = pattern
     while short := find_whole_shortfalls(problem, pattern, tick):
         for one in short:
-            pattern = pattern | hide_for(problem, pattern, one)
+            free = np.where(pattern, problem.down, 0.0), np.where(pattern, problem.up, 0.0)
+            down, up = find_movements(problem, free, one)
+            pattern = pattern | (down > 0) | (up > 0)
     if (pattern & ~before).any():
         ctx.note(for_whole_numbers=int((pattern & ~before).sum()))
     return pattern
-
-
-def hide_for(problem: Problem, pattern: Flags, short: Shortfall) -> Flags:
-    """Return the cells to hide so that one cell can move as far as it must in whole numbers."""
-    free = np.where(pattern, problem.down, 0.0), np.where(pattern, problem.up, 0.0)
-    down, up = find_movements(problem, free, short)
-    return np.asarray((down > 0) | (up > 0))
 
 
 def widen_in_whole_numbers(
@@ -66,14 +58,7 @@ def find_movements(
 ) -> tuple[Floats, Floats]:
     """Return how far cells move down and up in the cheapest movements that meet one cell's needs.
 
-    Parameters
-    ----------
-    problem
-        Relations, room and costs.
-    free
-        How far cells may move down and up for nothing.
-    short
-        The cell, what it can do without any cost, and what its attacker knows.
+    ``free`` is how far cells may move down and up for nothing, ``short`` what the cell can do without any cost.
     """
     down, up = np.zeros(problem.n), np.zeros(problem.n)
     for options in list_missing_movements(problem, short.cell, short.down, short.up, short.known):

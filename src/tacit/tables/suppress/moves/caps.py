@@ -8,15 +8,12 @@ a program takes milliseconds.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
 from tacit.numerics.kernels import Kernels
-from tacit.tables.suppress.problem import Problem
+from tacit.tables.suppress.problem import Problem, touched_rows
 
 #: A limit is carried on when it shrinks below this share of what it was; this many relations are looked at.
 SHRINK, VISITS = 0.999, 4000
@@ -34,13 +31,16 @@ class Caps:
 
     def __init__(self, problem: Problem, allowed: Flags) -> None:
         cells = np.flatnonzero(allowed)
-        part = sparse.csr_array(sparse.csr_array(problem.equations)[:, cells])
-        part = part[np.diff(part.indptr) > 0]
+        part = touched_rows(problem.by_cell, cells)
         self.place = np.full(problem.n, -1, dtype=np.int64)
         self.place[cells] = np.arange(len(cells))
-        rows, columns = part, sparse.csc_array(part)
-        self.rows = (as_ints(rows.indptr), as_ints(rows.indices), rows.data.astype(np.float64))
-        self.columns = (as_ints(columns.indptr), as_ints(columns.indices))
+        columns = sparse.csc_array(part)
+        self.rows = (
+            part.indptr.astype(np.int64),
+            part.indices.astype(np.int64),
+            part.data.astype(np.float64),
+        )
+        self.columns = (columns.indptr.astype(np.int64), columns.indices.astype(np.int64))
         self.up = problem.up[cells].astype(np.float64)
         self.down = problem.down[cells].astype(np.float64)
         self.tighten = KERNELS.pick(TURNS * len(cells))["tighten_caps"]
@@ -63,11 +63,6 @@ class Caps:
         reach = np.where(by > 0, self.up[at], self.down[at])
         self.up, self.down = kept
         return np.asarray(np.abs(by) * (1 - SLACK) > reach)
-
-
-def as_ints(values: npt.NDArray[Any]) -> Ints:
-    """Return indices as the kernel wants them."""
-    return values.astype(np.int64)
 
 
 # -- kernel: numbers and arrays only --------------------------------------------------------------

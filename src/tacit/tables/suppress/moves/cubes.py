@@ -14,36 +14,18 @@ Bytes = npt.NDArray[np.int8]
 
 
 class Grid(NamedTuple):
-    """The subtables of a product table, as arrays; a group is a relation's parent and children.
+    """The subtables of a product table, as arrays; a group is a relation's parent and children."""
 
-    Attributes
-    ----------
-    stride
-        How far apart, in cells, two neighbouring codes of each dimension stand.
-    groups
-        Number of groups of each dimension.
-    first_group
-        Where the groups of each dimension start in ``start`` and ``depth``.
-    start, code, coefficient
-        The codes of each group, parent first, and their coefficients in the relation.
-    has_parent
-        Whether a group is a relation (1), or a code that stands in none (0).
-    depth
-        Depth of each group's parent.
-    first_code, member_start, member
-        For each code of each dimension, the groups it belongs to.
-    """
-
-    stride: Ints
-    groups: Ints
-    first_group: Ints
-    start: Ints
+    stride: Ints  # how many cells apart two neighbouring codes of each dimension are
+    groups: Ints  # number of groups of each dimension
+    first_group: Ints  # where the groups of each dimension start in ``start`` and ``depth``
+    start: Ints  # where the codes of each group start, parent first
     code: Ints
-    coefficient: Ints
-    has_parent: Ints
-    depth: Ints
-    first_code: Ints
-    member_start: Ints
+    coefficient: Ints  # of each code in the relation
+    has_parent: Ints  # whether a group is a relation (1), or a code that is in none (0)
+    depth: Ints  # of each group's parent
+    first_code: Ints  # where the codes of each dimension start in ``member_start``
+    member_start: Ints  # where the groups start that each code belongs to
     member: Ints
 
 
@@ -114,19 +96,11 @@ def mark(grid: Grid, dirty: Bytes, at: Ints, cell: int) -> None:
         dirty[number] = 1
 
 
-def mark_all(grid: Grid, s: State, w: Local) -> None:
-    """Mark the subtables of every hidden cell."""
-    for cell in range(len(s.flag)):
-        if s.flag[cell] == 1:
-            mark(grid, s.dirty, w.at, cell)
-
-
-def mark_primary(grid: Grid, s: State, w: Local) -> None:
-    """Mark the subtables of every unsafe cell, and no others."""
-    s.dirty[:] = 0
-    for cell in range(len(s.flag)):
-        if s.primary[cell]:
-            mark(grid, s.dirty, w.at, cell)
+def mark_cells(grid: Grid, dirty: Bytes, at: Ints, chosen: Flags) -> None:
+    """Mark the subtables of some cells."""
+    for cell in range(len(chosen)):
+        if chosen[cell]:
+            mark(grid, dirty, at, cell)
 
 
 def lay_out(grid: Grid, s: State, w: Local, subtable: int) -> int:
@@ -161,6 +135,14 @@ def lay_out(grid: Grid, s: State, w: Local, subtable: int) -> int:
     return axes
 
 
+def count_cells(w: Local, axes: int) -> int:
+    """Return the number of cells of the subtable."""
+    total = 1
+    for d in range(axes):
+        total *= w.size[d]
+    return total
+
+
 def degree(up: float, down: float, need_up: float, need_down: float, need_width: float) -> int:
     """Return how much the needs must be divided by: 1 to 10, then any movement, then nothing."""
     share = 1.0
@@ -178,10 +160,63 @@ def degree(up: float, down: float, need_up: float, need_down: float, need_width:
     return 11 if up + down > 0 else 12
 
 
-def look_at_hidden(s: State, w: Local, axes: int, t: int, singletons: bool) -> bool:
+def aim(w: Local, axes: int, t: int) -> None:
+    """Make a cell of the subtable the target."""
+    for d in range(axes):
+        w.target[d] = t // w.stride[d] % w.size[d]
+
+
+def begin_cube(s: State, w: Local, t: int) -> None:
+    """Begin with a cube of no axis: the target alone."""
+    cell = w.cell[t]
+    w.offset[0] = t
+    w.sign[0] = 1
+    w.reach[0, 0] = s.up[cell]
+    w.reach[0, 1] = s.down[cell]
+    w.reach[0, 2] = 0.0
+    w.fresh[0, 0] = 0
+    w.fresh[0, 1] = 0
+    w.at[0] = -1
+
+
+def add_axis(s: State, w: Local, k: int, q: int, how: int) -> bool:
+    """Extend a cube of k axes to code q of the next; False where a corner may not be used.
+
+    Corners must be hidden (0), may be new (1), or may be new where they are no margins (2).
+    """
+    shift = (q - w.target[k]) * w.stride[k]
+    turn = -w.coefficient[k, w.target[k]] * w.coefficient[k, q]
+    many = 1 << k
+    up, down, cost = w.reach[k, 0], w.reach[k, 1], w.reach[k, 2]
+    fresh, margins = w.fresh[k, 0], w.fresh[k, 1]
+    for i in range(many):
+        j = w.offset[i] + shift
+        flag = w.flag[j]
+        if flag == 2 or (flag == 0 and (how == 0 or (how == 2 and w.margin[j] == 1))):
+            return False
+        c = w.cell[j]
+        if flag == 0:
+            cost += s.cost[c]
+            fresh += 1
+            margins += w.margin[j]
+        sign = w.sign[i] * turn
+        w.offset[many + i] = j
+        w.sign[many + i] = sign
+        up = min(up, s.up[c] if sign > 0 else s.down[c])
+        down = min(down, s.down[c] if sign > 0 else s.up[c])
+    w.reach[k + 1, 0] = up
+    w.reach[k + 1, 1] = down
+    w.reach[k + 1, 2] = cost
+    w.fresh[k + 1, 0] = fresh
+    w.fresh[k + 1, 1] = margins
+    return True
+
+
+def look_at_hidden(s: State, w: Local, axes: int, t: int, singletons: bool, every: bool) -> bool:
     """Find the cubes that are hidden already; return True when they give the target all it needs.
 
-    ``w.amount[1:3]`` becomes the reach up and down, ``w.sole`` the codes that the cubes use.
+    ``w.amount[1:3]`` becomes the reach up and down, ``w.sole`` the codes that the cubes use; with ``every``,
+    of all cubes.
     """
     cell = w.cell[t]
     unsafe = s.primary[cell]
@@ -189,46 +224,25 @@ def look_at_hidden(s: State, w: Local, axes: int, t: int, singletons: bool) -> b
     w.amount[2] = 0.0
     for d in range(axes):
         w.sole[d] = -1
-    w.offset[0] = t
-    w.sign[0] = 1
-    w.reach[0, 0] = s.up[cell]
-    w.reach[0, 1] = s.down[cell]
+    begin_cube(s, w, t)
     k = 0
-    w.at[0] = -1
     while k >= 0:
         w.at[k] += 1
         q = w.at[k]
         if q >= w.size[k]:
             k -= 1
             continue
-        if q == w.target[k]:
+        # Most codes are ruled out by the first corner, before a call.
+        if q == w.target[k] or w.flag[t + (q - w.target[k]) * w.stride[k]] != 1:
             continue
-        shift = (q - w.target[k]) * w.stride[k]
-        if w.flag[t + shift] != 1:
+        if not add_axis(s, w, k, q, 0):
             continue
-        turn = -w.coefficient[k, w.target[k]] * w.coefficient[k, q]
-        many = 1 << k
-        up, down = w.reach[k, 0], w.reach[k, 1]
-        whole = True
-        for i in range(many):
-            j = w.offset[i] + shift
-            if w.flag[j] != 1:
-                whole = False
-                break
-            sign = w.sign[i] * turn
-            w.offset[many + i] = j
-            w.sign[many + i] = sign
-            c = w.cell[j]
-            up = min(up, s.up[c] if sign > 0 else s.down[c])
-            down = min(down, s.down[c] if sign > 0 else s.up[c])
-        if not whole:
-            continue
-        if k + 1 < axes:
-            k += 1
-            w.reach[k, 0] = up
-            w.reach[k, 1] = down
+        k += 1
+        if k < axes:
             w.at[k] = -1
             continue
+        up, down = w.reach[k, 0], w.reach[k, 1]
+        k -= 1
         w.amount[1] = max(w.amount[1], up)
         w.amount[2] = max(w.amount[2], down)
         if max(up, down) >= s.tiny[cell] * (1 - 1e-9):
@@ -237,9 +251,9 @@ def look_at_hidden(s: State, w: Local, axes: int, t: int, singletons: bool) -> b
                     w.sole[d] = w.at[d]
                 elif w.sole[d] != w.at[d]:
                     w.sole[d] = -2
-        if meets_levels(s, w, t) and (
-            not singletons or not unsafe or not is_betrayed(s, w, axes, t)
-        ):
+        if every or not meets_levels(s, w, t):
+            continue
+        if not singletons or not unsafe or not is_betrayed(s, w, axes, t):
             return True
     return False
 
@@ -298,47 +312,19 @@ def find_cube(
     w.best[n + 1] = 1 << 40
     w.best[n + 2] = 1 << 40
     w.amount[0] = np.inf
-    w.offset[0] = t
-    w.sign[0] = 1
-    w.reach[0, 0] = s.up[cell]
-    w.reach[0, 1] = s.down[cell]
-    w.reach[0, 2] = 0.0
-    w.fresh[0, 0] = 0
-    w.fresh[0, 1] = 0
+    how = 2 if inner else 1
+    begin_cube(s, w, t)
     k = 0
-    w.at[0] = -1
     while k >= 0:
         w.at[k] += 1
         q = w.at[k]
         if q >= w.size[k]:
             k -= 1
             continue
-        if q == w.target[k] or q == w.barred[k]:
+        if q == w.target[k] or q == w.barred[k] or not add_axis(s, w, k, q, how):
             continue
-        shift = (q - w.target[k]) * w.stride[k]
-        turn = -w.coefficient[k, w.target[k]] * w.coefficient[k, q]
-        many = 1 << k
-        up, down, cost = w.reach[k, 0], w.reach[k, 1], w.reach[k, 2]
-        fresh, margins = w.fresh[k, 0], w.fresh[k, 1]
-        whole = True
-        for i in range(many):
-            j = w.offset[i] + shift
-            flag = w.flag[j]
-            if flag == 2 or (inner and flag == 0 and w.margin[j] == 1):
-                whole = False
-                break
-            c = w.cell[j]
-            if flag == 0:
-                cost += s.cost[c]
-                fresh += 1
-                margins += w.margin[j]
-            sign = w.sign[i] * turn
-            w.offset[many + i] = j
-            w.sign[many + i] = sign
-            up = min(up, s.up[c] if sign > 0 else s.down[c])
-            down = min(down, s.down[c] if sign > 0 else s.up[c])
-        if not whole:
-            continue
+        up, down, cost = w.reach[k + 1, 0], w.reach[k + 1, 1], w.reach[k + 1, 2]
+        fresh, margins = w.fresh[k + 1, 0], w.fresh[k + 1, 1]
         grade = degree(max(up, have_up), max(down, have_down), need_up, need_down, need_width)
         if only_tiny and max(up, down) < need_width * (1 - 1e-9):
             grade = 12
@@ -346,11 +332,6 @@ def find_cube(
             continue
         if k + 1 < axes:
             k += 1
-            w.reach[k, 0] = up
-            w.reach[k, 1] = down
-            w.reach[k, 2] = cost
-            w.fresh[k, 0] = fresh
-            w.fresh[k, 1] = margins
             w.at[k] = -1
             continue
         for d in range(axes):
@@ -380,16 +361,12 @@ def take_cube(grid: Grid, s: State, w: Local, axes: int, t: int) -> int:
 
 def protect_target(grid: Grid, s: State, w: Local, axes: int, t: int, rules: Rules) -> int:
     """Give one hidden cell of the subtable its cubes; return the number of cells hidden."""
-    rest = t
-    for e in range(axes):
-        d = axes - 1 - e
-        w.target[d] = rest // w.stride[d]
-        rest = rest % w.stride[d]
+    aim(w, axes, t)
     new = 0
     cell = w.cell[t]
     for d in range(axes):
         w.barred[d] = -1
-    if look_at_hidden(s, w, axes, t, rules.singletons):
+    if look_at_hidden(s, w, axes, t, rules.singletons, False):
         return 0
     if not meets_levels(s, w, t):
         found = find_cube(s, w, axes, t, rules.fewest, rules.sequence, False)
@@ -399,7 +376,7 @@ def protect_target(grid: Grid, s: State, w: Local, axes: int, t: int, rules: Rul
         if found == 12:
             return 0
         new += take_cube(grid, s, w, axes, t)
-        if not rules.singletons or look_at_hidden(s, w, axes, t, True):
+        if not rules.singletons or look_at_hidden(s, w, axes, t, True, False):
             return new
     if not rules.singletons or not s.primary[cell] or not is_betrayed(s, w, axes, t):
         return new
@@ -438,9 +415,7 @@ def protect_subtables(grid: Grid, s: State, w: Local, rules: Rules, numbers: Int
         axes = lay_out(grid, s, w, number)
         if axes == 0:
             continue
-        total = 1
-        for d in range(axes):
-            total *= w.size[d]
+        total = count_cells(w, axes)
         n = 0
         for j in range(total):
             if w.flag[j] == 1:
@@ -463,120 +438,70 @@ def protect_subtables(grid: Grid, s: State, w: Local, rules: Rules, numbers: Int
     return new
 
 
-def prove_cell(s: State, w: Local, lone: Ints, axes: int, p: int, hidden: Ints, n: int) -> bool:
+def prove_cell(s: State, w: Local, axes: int, t: int) -> bool:
     """Return True when cubes of hidden cells prove an unsafe cell's levels and its singletons."""
-    cell = w.cell[p]
-    up_reach, down_reach = 0.0, 0.0
-    for d in range(axes):
-        w.sole[d] = -1
-    for h in range(n):
-        q = hidden[h]
-        apart = True
-        for d in range(axes):
-            w.at[d] = q // w.stride[d] % w.size[d]
-            w.target[d] = p // w.stride[d] % w.size[d]
-            if w.at[d] == w.target[d]:
-                apart = False
-        if not apart:
-            continue
-        up, down, whole = np.inf, np.inf, True
-        for corner in range(1 << axes):
-            j, sign = p, 1
-            for d in range(axes):
-                if corner >> d & 1:
-                    j += (w.at[d] - w.target[d]) * w.stride[d]
-                    sign *= -w.coefficient[d, w.at[d]] * w.coefficient[d, w.target[d]]
-            if w.flag[j] != 1:
-                whole = False
-                break
-            c = w.cell[j]
-            up = min(up, s.up[c] if sign > 0 else s.down[c])
-            down = min(down, s.down[c] if sign > 0 else s.up[c])
-        if not whole:
-            continue
-        up_reach, down_reach = max(up_reach, up), max(down_reach, down)
-        if max(up, down) >= s.tiny[cell] * (1 - 1e-9):
-            for d in range(axes):
-                if w.sole[d] == -1 or w.sole[d] == w.at[d]:
-                    w.sole[d] = w.at[d]
-                else:
-                    w.sole[d] = -2
-    keep = 1 - 1e-9
-    if up_reach < s.need_up[cell] * keep or down_reach < s.need_down[cell] * keep:
+    cell = w.cell[t]
+    aim(w, axes, t)
+    look_at_hidden(s, w, axes, t, False, True)
+    up, down, keep = w.amount[1], w.amount[2], 1 - 1e-9
+    if up < s.need_up[cell] * keep or down < s.need_down[cell] * keep:
         return False
-    if up_reach + down_reach < s.need_width[cell] * keep:
+    if up + down < s.need_width[cell] * keep:
         return False
     for d in range(axes):
-        if w.sole[d] >= 0:
-            c = w.cell[p + (w.sole[d] - w.target[d]) * w.stride[d]]
-            if lone[c] != -1 and lone[c] != lone[cell]:
-                return False
-        elif w.sole[d] == -1 and some_lone(w, lone, axes, p):
+        if w.sole[d] >= 0 and is_other_respondent(s, w, d, t, w.sole[d]):
+            return False
+        if w.sole[d] == -1 and has_other_respondent(s, w, axes, t):
             return False
     return True
 
 
-def some_lone(w: Local, lone: Ints, axes: int, p: int) -> bool:
-    """Return True when a single respondent stands on a line of the cell."""
+def has_other_respondent(s: State, w: Local, axes: int, t: int) -> bool:
+    """Return True when a single respondent is on a line of the target."""
     for d in range(axes):
-        here = p // w.stride[d] % w.size[d]
-        for i in range(w.size[d]):
-            j = p + (i - here) * w.stride[d]
-            c = w.cell[j]
-            if i != here and w.flag[j] == 1 and lone[c] != -1 and lone[c] != lone[w.cell[p]]:
+        for q in range(w.size[d]):
+            j = t + (q - w.target[d]) * w.stride[d]
+            if w.flag[j] == 1 and is_other_respondent(s, w, d, t, q):
                 return True
     return False
 
 
-def prove_subtables(
-    grid: Grid, s: State, w: Local, lone: Ints, numbers: Ints, missing: Ints
-) -> int:
+def prove_subtables(grid: Grid, s: State, w: Local, numbers: Ints, missing: Ints) -> int:
     """Count, subtable by subtable, the unsafe cells without a proof; return the number of proofs."""
     proofs = 0
     for x in range(len(numbers)):
         axes = lay_out(grid, s, w, numbers[x])
-        total = 1
-        for d in range(axes):
-            total *= w.size[d]
-        n = 0
-        for j in range(total):
-            if w.flag[j] == 1:
-                n += 1
-        hidden = np.empty(n, dtype=np.int64)
-        n = 0
-        for j in range(total):
-            if w.flag[j] == 1:
-                hidden[n] = j
-                n += 1
-        if axes == 0:
-            continue
-        for h in range(n):
-            if s.primary[w.cell[hidden[h]]]:
-                if prove_cell(s, w, lone, axes, hidden[h], hidden, n):
-                    proofs += 1
-                else:
-                    missing[x] += 1
+        for t in range(count_cells(w, axes) if axes > 0 else 0):
+            if w.flag[t] != 1 or not s.primary[w.cell[t]]:
+                continue
+            if prove_cell(s, w, axes, t):
+                proofs += 1
+            else:
+                missing[x] += 1
     return proofs
 
 
 KERNELS = Kernels(
     globals(),
     mark,
-    mark_all,
-    mark_primary,
+    mark_cells,
     lay_out,
+    count_cells,
     degree,
     meets_levels,
     is_other_respondent,
     is_betrayed,
     is_worse_cube,
+    aim,
+    begin_cube,
+    add_axis,
     look_at_hidden,
     find_cube,
     take_cube,
     second_cube,
     protect_target,
     protect_subtables,
-    some_lone,
+    has_other_respondent,
     prove_cell,
     prove_subtables,
 )

@@ -23,7 +23,7 @@ from tacit.arrays import Flags, Floats, Ints
 from tacit.errors import Infeasible, SolverError
 from tacit.solve import Highs, LinearModel
 from tacit.tables.attack.attacker import CLOSE
-from tacit.tables.suppress.problem import Problem
+from tacit.tables.suppress.problem import Problem, incidence, touched_rows
 
 Stop = Callable[[], bool]
 #: A fractional point must violate a cut by this share of its right-hand side.
@@ -33,28 +33,18 @@ VIOLATED = 1e-3
 NUDGE = 1e-5
 #: Cells move by no more than this many times a need: sums need no more, and farther bounds cost the solver its digits.
 FAR = 1e5
+#: Relations in which a hidden cell is nearly alone that are looked at in one go.
+BRIDGES = 200
 NOTHING = np.zeros(0)
 
 
 class Need(NamedTuple):
-    """One thing that a pattern must allow.
+    """One thing that a pattern must allow."""
 
-    Attributes
-    ----------
-    target
-        The cell that must be able to move.
-    kind
-        ``up``, ``down``, ``width`` (both together) or ``either`` (up or down).
-    amount
-        By how much.
-    known
-        A cell that cannot move then, or -1.
-    """
-
-    target: int
-    kind: str
-    amount: float
-    known: int = -1
+    target: int  # the cell that must be able to move
+    kind: str  # up, down, width (both together) or either (up or down)
+    amount: float  # by how much
+    known: int = -1  # a cell that cannot move then, or -1
 
 
 class Cut(NamedTuple):
@@ -96,8 +86,7 @@ class Mover:
         self.k = len(cells)
         self.place = np.full(problem.n, -1, dtype=np.int64)
         self.place[cells] = np.arange(self.k)
-        m = problem.by_cell[:, cells].tocsr()
-        self.matrix = sparse.csr_array(m[np.diff(m.indptr) > 0])
+        self.matrix = touched_rows(problem.by_cell, cells)
         self.turned = sparse.csr_array(self.matrix.T)
         self.down, self.up = problem.down[cells], problem.up[cells]
         self.lp = Highs(LinearModel.of(0.0, sparse.csc_array(self.matrix), 0.0, 0.0, 0.0, 0.0))
@@ -203,9 +192,7 @@ class Separator:
         self.mover = Mover(problem, cells)
         self.given = problem.start[cells]
         self.cost = problem.cost[self.free]
-        m = problem.by_cell[:, cells].tocsr()
-        m = sparse.csr_array(m[np.diff(m.indptr) > 0])
-        self.rows = sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)
+        self.rows = incidence(self.mover.matrix)
         self.made = 0
         self.turn = 0
         self.order = list(range(len(self.needs)))
@@ -277,7 +264,7 @@ class Separator:
         self.made += len(cuts)
         return list(cuts.values())
 
-    def bridges(self, x: Floats, most: int = 200) -> list[tuple[int, Ints]]:
+    def bridges(self, x: Floats) -> list[tuple[int, Ints]]:
         """Return (cell, others) where a hidden cell is nearly alone in a relation.
 
         A secondary cell that is alone in a relation cannot move and protects nothing, so
@@ -290,7 +277,7 @@ class Separator:
         largest = np.maximum.reduceat(entries, starts)
         excess = 2 * largest - totals
         rows = np.flatnonzero(excess > 0.02)
-        rows = rows[np.argsort(-excess[rows], kind="stable")][:most]
+        rows = rows[np.argsort(-excess[rows], kind="stable")][:BRIDGES]
         number = np.cumsum(~self.given) - 1
         found = []
         for row in rows:

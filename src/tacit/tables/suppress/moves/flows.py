@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import heapq
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +17,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.arrays import Flags, Floats, Ints
+from tacit.data.cells.dimension import Dimension
+from tacit.data.table import Table
 from tacit.numerics.kernels import Kernels
 from tacit.solve import Highs, LinearModel
-from tacit.tables.suppress.moves.grids import Grids
-from tacit.tables.suppress.problem import Problem
+from tacit.tables.suppress.problem import Problem, find_entries
 
 #: Cells in the first neighbourhood, and by how much it grows when it does not suffice.
 FIRST, GROWTH = 100, 4
@@ -33,26 +33,20 @@ HIDDEN_SHARE = 1e-3
 ROUNDS = 1
 #: Turns of loops for each cell of a neighbourhood, about.
 TURNS = 40.0
+#: About how many cells a grid has, and the parts of a sum that are taken along with it.
+GRID, PARTS = 300, 2
 #: Nothing has to move by more than this many times the amount (dropped in the last resort).
 FAR = 1e4
 
 
 @dataclass(frozen=True, eq=False)
 class Movement:
-    """A certificate: cells that can move together without breaking a relation.
-
-    Attributes
-    ----------
-    cells, by
-        Which cells move, and by how much; 0 elsewhere.
-    forward, backward
-        The largest multiples of it, and of its reverse, that the bounds allow.
-    """
+    """A certificate: cells that can move together without breaking a relation."""
 
     cells: Ints
-    by: Floats
-    forward: float
-    backward: float
+    by: Floats  # how far each of them moves; all others rest
+    forward: float  # the largest multiple of it that the bounds allow
+    backward: float  # the largest multiple of its reverse
 
     @functools.cached_property
     def moves(self) -> dict[int, float]:
@@ -69,23 +63,13 @@ class Movement:
 
 
 class Flows:
-    """Finds cheap movements over the cells that may move.
-
-    Attributes
-    ----------
-    allowed
-        Cells that may move; may be changed between calls.
-    price
-        What each cell still costs: 0 when hidden in any case; may be changed between calls.
-    rest
-        What moving a cell costs that is hidden already (a tie-breaker).
-    solved, work
-        Programs solved, and how many cells they had in all.
-    """
+    """Finds cheap movements over the cells that may move; ``allowed`` and ``price`` may be changed between calls."""
 
     def __init__(self, problem: Problem, allowed: Flags, price: Floats, rest: Floats) -> None:
         self.problem = problem
-        self.allowed, self.price, self.rest = allowed.copy(), price, rest
+        self.allowed = allowed.copy()
+        #: What each cell still costs, and what moving one costs that is hidden already (a tie-breaker).
+        self.price, self.rest = price, rest
         rows = sparse.csr_array(problem.equations)
         columns = problem.by_cell
         self.rows = (rows.indptr.astype(np.int64), rows.indices.astype(np.int64))
@@ -102,6 +86,7 @@ class Flows:
         self.stamp = 0
         self.lp = Highs()
         self.grids = Grids(problem.table) if problem.table.dimensions else None
+        #: Programs solved, and how many cells they had in all.
         self.solved = self.work = 0
 
     def find(
@@ -114,11 +99,8 @@ class Flows:
         limit, n = FIRST, int(self.allowed.sum())
         for turn in range(100):
             last = limit * 2 >= n
-            run = KERNELS.pick(TURNS * (n if last else limit))
-            cells = self.around(
-                run["find_nearest_by_price"], target, amount, known, n if last else limit, turn
-            )
-            part = run["collect_movable_columns"](*self.columns, cells)
+            cells = self.around(target, amount, known, n if last else limit, turn)
+            part = collect_movable_columns(*self.columns, cells)
             if len(part[0]):
                 found = self.solve(part, amount, capped=not last, rounds=0 if nearby else ROUNDS)
                 if found is not None:
@@ -128,18 +110,10 @@ class Flows:
             limit *= GROWTH
         return None
 
-    def around(
-        self,
-        find: Callable[..., Ints],
-        target: int,
-        amount: float,
-        known: int,
-        limit: int,
-        turn: int,
-    ) -> Ints:
+    def around(self, target: int, amount: float, known: int, limit: int, turn: int) -> Ints:
         """Return the target and cells near it: by the way through relations, and a grid around it."""
         self.stamp += 1
-        cells = find(
+        cells: Ints = KERNELS.pick(TURNS * limit)["find_nearest_by_price"](
             *self.rows,
             self.columns[0],
             self.columns[1],
@@ -220,9 +194,7 @@ class Flows:
     def gap(self, movement: Movement) -> float:
         """Return by how much the relation that fits worst is out."""
         start, index, value = self.columns
-        first = start[movement.cells]
-        n = start[movement.cells + 1] - first
-        at = np.repeat(first - np.cumsum(n) + n, n) + np.arange(int(n.sum()))
+        at, n = find_entries(start, movement.cells)
         rows, place = np.unique(index[at], return_inverse=True)
         out = np.bincount(place, value[at] * np.repeat(movement.by, n), len(rows))
         return float(np.abs(out).max(initial=0.0))
@@ -238,19 +210,142 @@ class Flows:
         return Movement(cells, by, float(ahead.min()), float(behind.min()))
 
 
+def collect_movable_columns(
+    start: Ints, index: Ints, value: Floats, cells: Ints
+) -> tuple[Ints, Ints, Ints, Floats, int]:
+    """Return the columns of some cells without those that cannot move, being alone in a relation.
+
+    The result is empty when the first cell, the target, is one of them.
+    """
+    at, length = find_entries(start, cells)
+    own = np.repeat(np.arange(len(cells)), length)
+    _, row = np.unique(index[at], return_inverse=True)
+    alive = np.ones(len(cells), dtype=bool)
+    inside = np.ones(len(at), dtype=bool)
+    while True:
+        count = np.bincount(row[inside])
+        alone = own[inside][count[row[inside]] == 1]
+        if not len(alone):
+            break
+        alive[alone] = False
+        inside = alive[own]
+    if not alive[0]:
+        return cells[:0], index[:0], index[:0], value[:0], 0
+    rows, row = np.unique(row[inside], return_inverse=True)
+    ends = np.concatenate([[0], np.cumsum(length[alive])])
+    return cells[alive], ends, row, value[at[inside]], len(rows)
+
+
 def mirror_columns(
     start: Ints, index: Ints, value: Floats, back: Ints
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Floats]:
     """Return the columns of a matrix, and those of ``back`` once more with the other sign."""
-    length = np.diff(start)[back]
-    first = np.repeat(start[back], length)
-    inside = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
-    at = first + inside
+    at, length = find_entries(start, back)
     return (
         np.concatenate([start, start[-1] + np.cumsum(length)]).astype(np.int32),
         np.concatenate([index, index[at]]).astype(np.int32),
         np.concatenate([value, -value[at]]),
     )
+
+
+# -- grids: small sets of cells around one cell, closed enough for movements to exist within them ---
+#
+# A movement inside one unstructured subtable lives on a product of codes; cells that are sums need some
+# of their parts beside them. Grids are such products: relatives of the cell's code in each dimension.
+
+
+class Grids:
+    """Finds the grid around a cell of a table with dimensions."""
+
+    def __init__(self, table: Table) -> None:
+        self.shape = table.shape
+        self.places = table.places
+        self.kin = [Kin(d) for d in table.dimensions]
+        self.width = max(4, int(GRID ** (1 / max(1, len(self.shape)))))
+        self.strides = np.array(
+            [int(np.prod(self.shape[a + 1 :])) for a in range(len(self.shape))], dtype=np.int64
+        )
+        self.keys: Ints | None = None
+        self.order: Ints | None = None
+        if not table.is_product:
+            key = table.places.astype(np.int64) @ self.strides
+            self.order = np.argsort(key, kind="stable").astype(np.int64)
+            self.keys = key[self.order]
+
+    def around(self, cell: int, price: Floats, *, wide: bool) -> Ints:
+        """Return the cells of the grid, by preference those that are cheap to hide."""
+        place = self.places[cell].astype(np.int64)
+        here = int(place @ self.strides)
+        chosen = []
+        for axis, kin in enumerate(self.kin):
+            code = int(place[axis])
+            base = here - code * int(self.strides[axis])
+            chosen.append(self._codes(kin, code, base, int(self.strides[axis]), price, wide=wide))
+        keys = np.zeros(1, dtype=np.int64)
+        for axis, codes in enumerate(chosen):
+            keys = (keys[:, None] + codes * self.strides[axis]).ravel()
+        cells, there = self._cells(keys)
+        return cells[there]
+
+    def _codes(
+        self, kin: Kin, code: int, base: int, stride: int, price: Floats, *, wide: bool
+    ) -> Ints:
+        """Return the code, the cheapest of its relatives, and parts of those that are sums."""
+        width = self.width * 3 // 2 if wide else self.width
+        near = kin.beside(code, wide)
+        if len(near) > width:
+            near = near[self._cheapest(base + near * stride, price, width)]
+        picked = {code, *near.tolist()}
+        todo = [c for c in picked if len(kin.parts[c])]
+        while todo:
+            parts = kin.parts[todo.pop()]
+            if len(parts) > PARTS:
+                parts = parts[self._cheapest(base + parts * stride, price, PARTS)]
+            for part in parts.tolist():
+                if part not in picked:
+                    picked.add(part)
+                    if len(kin.parts[part]):
+                        todo.append(part)
+        return np.array(sorted(picked), dtype=np.int64)
+
+    def _cheapest(self, keys: Ints, price: Floats, many: int) -> Ints:
+        """Return the places of the cells that are cheapest to hide."""
+        cells, there = self._cells(keys)
+        return np.argsort(np.where(there, price[cells], np.inf), kind="stable")[:many]
+
+    def _cells(self, keys: Ints) -> tuple[Ints, Flags]:
+        """Return the cells of some keys, and which of them there are."""
+        if self.keys is None or self.order is None:
+            return keys, np.ones(len(keys), dtype=bool)
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return self.order[at], self.keys[at] == keys
+
+
+class Kin:
+    """The relatives of the codes of one dimension."""
+
+    def __init__(self, dimension: Dimension) -> None:
+        n = len(dimension)
+        self.above: list[list[int]] = [[] for _ in range(n)]
+        parts: list[list[int]] = [[] for _ in range(n)]
+        self.sums = [np.array(s.children, dtype=np.int64) for s in dimension.sums]
+        self.parent = [s.parent for s in dimension.sums]
+        for i, s in enumerate(dimension.sums):
+            parts[s.parent] += s.children
+            for child in s.children:
+                self.above[child].append(i)
+        self.parts = [np.array(sorted(set(p)), dtype=np.int64) for p in parts]
+        self.beside = functools.cache(self._find_sibling_codes)
+
+    def _find_sibling_codes(self, code: int, wide: bool) -> Ints:
+        """Return the codes that share a sum with a code; with ``wide``, their sums and those beside."""
+        near = {int(c) for i in self.above[code] for c in self.sums[i]}
+        if wide:
+            for i in self.above[code]:
+                parent = self.parent[i]
+                near.add(parent)
+                near.update(int(c) for j in self.above[parent] for c in self.sums[j])
+        return np.array(sorted(near - {code}), dtype=np.int64)
 
 
 # -- kernels: numbers and arrays only -------------------------------------------------------------
@@ -300,78 +395,4 @@ def find_nearest_by_price(
     return found[:n]
 
 
-def collect_movable_columns(
-    cell_start: Ints,
-    cell_rows: Ints,
-    cell_values: Floats,
-    cells: Ints,
-) -> tuple[Ints, Ints, Ints, Floats, int]:
-    """Return the columns of some cells without those that cannot move, being alone in a relation.
-
-    The result is empty when the first cell, the target, is one of them.
-    """
-    n = len(cells)
-    total = 0
-    for i in range(n):
-        total += cell_start[cells[i] + 1] - cell_start[cells[i]]
-    order = np.empty(total, dtype=np.int64)
-    at = 0
-    for i in range(n):
-        for k in range(cell_start[cells[i]], cell_start[cells[i] + 1]):
-            order[at] = cell_rows[k]
-            at += 1
-    distinct = np.unique(order)
-    local = np.searchsorted(distinct, order)
-    m = len(distinct)
-    count = np.zeros(m, dtype=np.int64)
-    for k in range(total):
-        count[local[k]] += 1
-    alive = np.ones(n, dtype=np.bool_)
-    changed = True
-    while changed:
-        changed = False
-        at = 0
-        for i in range(n):
-            degree = cell_start[cells[i] + 1] - cell_start[cells[i]]
-            if alive[i]:
-                alone = False
-                for k in range(at, at + degree):
-                    if count[local[k]] == 1:
-                        alone = True
-                if alone:
-                    alive[i] = False
-                    changed = True
-                    for k in range(at, at + degree):
-                        count[local[k]] -= 1
-            at += degree
-    if not alive[0]:
-        return cells[:0], order[:0], order[:0], cell_values[:0], 0
-    number = np.full(m, -1, dtype=np.int64)
-    rows = 0
-    for r in range(m):
-        if count[r] > 0:
-            number[r] = rows
-            rows += 1
-    kept = np.empty(n, dtype=np.int64)
-    start = np.zeros(n + 1, dtype=np.int64)
-    index = np.empty(total, dtype=np.int64)
-    value = np.empty(total, dtype=np.float64)
-    at = 0
-    left = 0
-    entries = 0
-    for i in range(n):
-        first = cell_start[cells[i]]
-        degree = cell_start[cells[i] + 1] - first
-        if alive[i]:
-            kept[left] = cells[i]
-            for k in range(degree):
-                index[entries] = number[local[at + k]]
-                value[entries] = cell_values[first + k]
-                entries += 1
-            left += 1
-            start[left] = entries
-        at += degree
-    return kept[:left], start[: left + 1], index[:entries], value[:entries], rows
-
-
-KERNELS = Kernels(globals(), find_nearest_by_price, collect_movable_columns)
+KERNELS = Kernels(globals(), find_nearest_by_price)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,42 +10,18 @@ import numpy.typing as npt
 from tacit.arrays import Floats, Ints
 from tacit.numerics.kernels import Kernels
 
-#: Amounts below this share of a need are nothing.
-NOISE = 1e-9
-#: Length of a hidden arc, as a share of the least cost: of ways that cost nothing, take the shortest.
-HOP = 1e-7
-#: Paths that one need may be sent along.
-MOST_PATHS = 60
-#: Paths that one need may be sent along when a single one will do as well.
-FEW_PATHS = 6
-#: Cells up to which several paths are tried although one will do.
-BOTH_WAYS = 50_000
-#: Ways of looking for paths.
-WITHIN, ONE_PATH, SEVERAL = 0, 1, 2
-
 
 class Net(NamedTuple):
-    """The network and the work space of a search.
+    """The network and the work space of a search."""
 
-    Attributes
-    ----------
-    tail, head
-        The nodes of each cell's arc.
-    start, arc, other, price, free
-        For each node its arcs that may be hidden, cheapest first: the cell, the node at the other end,
-        the cost and the room at the start (side by side in memory, as the search reads them in turn).
-    cost, up, down
-        Price and room of each cell.
-    """
-
-    tail: Ints
+    tail: Ints  # the nodes of each cell's arc
     head: Ints
-    start: Ints
-    arc: Ints
-    other: Ints
-    price: Floats
-    free: Floats
-    cost: Floats
+    start: Ints  # for each node its arcs that may be hidden, cheapest first, side by side in memory
+    arc: Ints  # the cell
+    other: Ints  # the node at the other end
+    price: Floats  # its cost
+    free: Floats  # its room at the start
+    cost: Floats  # price and room of each cell
     up: Floats
     down: Floats
     hidden: npt.NDArray[np.int8]  # 1 hidden, 2 hidden for the time being
@@ -62,27 +37,6 @@ class Net(NamedTuple):
     path: Ints
     counter: Ints  # heap size, nodes seen, arcs in path, paths allowed
     budget: Floats  # what new arcs may still cost, and the length of a hidden arc
-
-
-@dataclass(eq=False)
-class Circulation:
-    """A movement that meets one need: the proof that the need is met.
-
-    Attributes
-    ----------
-    cell, amount
-        The unsafe cell and how far it moves (down: negative).
-    known
-        A cell that must not move, -1: none.
-    arcs, flow
-        The cells that move (the unsafe one not among them), and by how much.
-    """
-
-    cell: int
-    amount: float
-    known: int
-    arcs: Ints
-    flow: Floats
 
 
 def hide(net: Net, cell: int, how: int) -> None:

@@ -6,7 +6,6 @@ movements that share more, or cheaper, cells.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,8 +23,8 @@ from tacit.time_limits import is_past
 
 #: A movement is accepted when no relation is out by more than this share of the amount asked for.
 EXACT = 1e-6
-#: Cleaning up goes on while a pass lowers the price by this share.
-WORTH = 0.005
+#: Cleaning up goes on, for so many passes at most, while a pass lowers the price by this share.
+PASSES, WORTH = 3, 0.005
 #: It ends when its linear programs have had this many columns, and this many a cell of the table.
 LEAST_WORK, WORK = 150_000, 250
 #: Later passes leave cells that more needs than this use.
@@ -36,20 +35,12 @@ TOGETHER, ASTRAY, TRIES_SEED = 12, 0.3, 20010701
 
 @dataclass(frozen=True)
 class Need:
-    """One need of an unsafe cell.
-
-    Attributes
-    ----------
-    cell
-        The cell.
-    options
-        Alternatives; each is a tuple of signed amounts by all of which the cell must be able to move.
-    known
-        A cell that stands still: its only respondent is the attacker; -1 for an outsider.
-    """
+    """One need of an unsafe cell."""
 
     cell: int
+    #: Alternatives, each a tuple of signed amounts by all of which the cell must be able to move.
     options: tuple[tuple[float, ...], ...]
+    #: A cell that stands still: its only respondent is the attacker; -1 for an outsider.
     known: int = -1
 
     @property
@@ -61,46 +52,45 @@ class Need:
 def needs_of(problem: Problem) -> list[Need]:
     """Return every need of a table, largest first; those of singletons last."""
     needs = []
-    cells = np.flatnonzero(problem.primary)
-    for cell, up, down, width in zip(
-        cells.tolist(),
-        problem.need_up[cells].tolist(),
-        problem.need_down[cells].tolist(),
-        problem.need_width[cells].tolist(),
-        strict=True,
-    ):
-        if up > 0:
-            needs.append(Need(cell, ((up,),)))
-        if down > 0:
-            needs.append(Need(cell, ((-down,),)))
-        if width > up + down:
-            half = width / 2
-            options: list[tuple[float, ...]] = [(width - down,), (-(width - up),)]
-            if half > max(up, down) and max(up, down) > 0:
+    for cell in np.flatnonzero(problem.primary).tolist():
+        half = float(problem.need_width[cell]) / 2
+        most = max(float(problem.need_up[cell]), float(problem.need_down[cell]))
+        for amounts in list_missing_movements(problem, cell):
+            options: list[tuple[float, ...]] = [(amount,) for amount in amounts]
+            if len(amounts) > 1 and half > most > 0:
                 options.append((half, -half))
             needs.append(Need(cell, tuple(options)))
     needs.sort(key=lambda need: -need.size)
-    tiny = problem.tiny(problem.pairs[:, 1]).tolist() if len(problem.pairs) else []
-    needs += [
-        Need(target, ((least,), (-least,)), known)
-        for (known, target), least in zip(problem.pairs.tolist(), tiny, strict=True)
-    ]
+    for known, target in problem.pairs.tolist():
+        ((up, down),) = list_missing_movements(problem, target, known=known)
+        needs.append(Need(target, ((up,), (down,)), known))
+    return needs
+
+
+def list_missing_movements(
+    problem: Problem, cell: int, down: float = 0.0, up: float = 0.0, known: int = -1
+) -> list[tuple[float, ...]]:
+    """Return the movements that a cell still needs when it can move so far; each as alternatives."""
+    if known >= 0:
+        tiny = float(problem.tiny([cell])[0])
+        return [(tiny, -tiny)]
+    needs: list[tuple[float, ...]] = []
+    need_up, need_down = float(problem.need_up[cell]), float(problem.need_down[cell])
+    if up < need_up:
+        needs.append((need_up,))
+    if down < need_down:
+        needs.append((-need_down,))
+    up, down = max(up, need_up), max(down, need_down)
+    width = float(problem.need_width[cell])
+    if up + down < width:
+        needs.append((width - down, -(width - up)))
     return needs
 
 
 class Routes:
-    """Movements that meet needs, over cells of which ``base`` are hidden in any case.
+    """Movements that meet needs, over cells of which ``base`` are hidden in any case and cost nothing.
 
-    Parameters
-    ----------
-    problem
-        The problem.
-    base
-        Cells that cost nothing.
-    allowed
-        Cells that may be hidden (``base`` included).
-    needs
-        The needs to meet; by default all of the problem's.
+    ``allowed`` are the cells that may be hidden, and the needs by default all of the problem's.
     """
 
     def __init__(
@@ -232,7 +222,9 @@ class Routes:
         found = []
         for amount in option:
             movement = self.flows.find(one.cell, amount, one.known, nearby=self.nearby)
-            if movement is None or not self._exact(movement, amount):
+            if movement is None or movement.forward < 1 - EXACT:
+                return None
+            if self.flows.gap(movement) > EXACT * abs(amount):
                 return None
             self.movements[self.next] = movement
             self.serving[self.next] = set()
@@ -240,13 +232,10 @@ class Routes:
             self.next += 1
         return tuple(found)
 
-    def _exact(self, movement: Movement, amount: float) -> bool:
-        return self.flows.gap(movement) <= EXACT * abs(amount) and movement.forward >= 1 - EXACT
-
-    def meet_all(self, ctx: Context, order: Iterable[int] | None = None) -> list[int]:
+    def meet_all(self, ctx: Context) -> list[int]:
         """Meet every need that is not met; return those that cannot be."""
         failed = []
-        todo = [n for n in (range(len(self.needs)) if order is None else order) if not self.met[n]]
+        todo = [n for n, met in enumerate(self.met) if not met]
         for k, need in enumerate(todo):
             if k % 50 == 0:
                 ctx.tick("routing what unsafe cells need", k / len(todo))
@@ -276,16 +265,14 @@ class Routes:
 
     # -- improving -----------------------------------------------------------------------------
 
-    def improve(
-        self, ctx: Context, *, passes: int = 3, until: float | None = None, work: float = 1.0
-    ) -> int:
+    def improve(self, ctx: Context, *, until: float | None = None, work: float = 1.0) -> int:
         """Publish secondaries again, most expensive first, where other ways cost less; return how many.
 
         ``work`` multiplies the columns of linear programs after which it ends: the same on every machine.
         """
         self.caps = Caps(self.problem, self.flows.allowed)
         gone, end = 0, self.flows.work + work * max(LEAST_WORK, WORK * self.problem.n)
-        for turn in range(passes):
+        for turn in range(PASSES):
             before = self.total
             cells = np.flatnonzero((self.used > 0) & ~self.base)
             cells = cells[np.argsort(-self.cost[cells], kind="stable")]
