@@ -115,7 +115,7 @@ def test_the_check_of_the_claim_is_right_about_the_border():
 
 
 def test_the_check_agrees_with_decimal_values_far_out():
-    from tacit.claims.models.individual_risk import mean_inverse
+    from tacit.claims.protection.individual_risk import mean_inverse
     from tacit.records.samples.posterior import expected_inverse
 
     for f in (1, 2, 3, 10, 39, 40, 200, 5000):

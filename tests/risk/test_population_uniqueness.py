@@ -9,7 +9,7 @@ from scipy import stats
 
 import tacit
 from tacit.claims import Claim
-from tacit.claims.models.population_uniques import estimate
+from tacit.claims.protection.population_uniques import estimate
 from tacit.errors import InputError, InvalidParameter, RoleMissing
 from tacit.records.classes.anonymise.models.condition import View
 from tacit.records.classes.anonymise.models.population import FewPopulationUniques

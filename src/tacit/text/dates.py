@@ -231,8 +231,7 @@ def read(text: str, pack: Pack) -> tuple[Written, int] | None:
     written = read_numeric(text, at, pack) or read_day_month(text, at, pack) or read_short(text, at)
     if written is None and re.fullmatch(r"\d{8}", text[at:]):
         year, rest = text[at : at + 4], text[at + 4 :]
-        day = int(rest[2:])
-        return Written(len(text), day, int(rest[:2]), int(year), "compact", year), at
+        written = make(len(text), int(rest[2:]), int(rest[:2]), year, "compact")
     return (written, at) if written else None
 
 
