@@ -84,3 +84,17 @@ def test_entry_points_are_loaded(monkeypatch):
 def test_claims_survive_plain_data():
     claim = Claim("k-anonymity", {"k": 3}, "people", ("age", "sex"), ("all keys are named",))
     assert Claim.from_dict(claim.to_dict()) == claim
+
+
+def test_no_folder_hides_a_public_function():
+    shown = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from tacit.registry import specs; import tacit.claims as c; specs(); c.find_check('k-anonymity'); assert len(c.models()) > 50",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert shown.returncode == 0, shown.stderr

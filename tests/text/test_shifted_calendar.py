@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.text.dates import to_month
+from tacit.text.packs import load_pack
 
 FIXED = {"Christmas Day": (12, 25), "New Year's Eve": (12, 31), "Boxing Day": (12, 26), "Halloween": (10, 31), "Valentine's Day": (2, 14), "Independence Day": (7, 4)}  # fmt: skip
 MOVABLE = ("Easter", "Easter Monday", "Good Friday", "Thanksgiving", "Ash Wednesday", "Labor Day", "Pentecost", "Ramadan", "Mother's Day", "Yom Kippur")  # fmt: skip
@@ -66,3 +68,9 @@ def test_seasons_move_as_well():
     assert len(seen) > 1
     assert seen <= {"winter", "spring", "summer", "autumn"}
     assert "he had a fall" in shifted("On 3 June 2020 he had a fall.")
+
+
+def test_eight_digits_that_no_calendar_has_are_no_date():
+    pack = load_pack("en")
+    assert to_month("20230415", pack) == "202304"
+    assert to_month("20231345", pack) == ""
