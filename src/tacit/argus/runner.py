@@ -244,9 +244,11 @@ class Batch(BatchFiles):
             raise InputError("the data and OPENMETADATA must come before")
         if self.read:
             raise InputError("tables are specified before the data are read")
-        named = [given[name] for name in ("explanatory", "response", "shadow", "cost")]
+        names = ("explanatory", "response", "shadow", "cost")
+        explanatory, response, shadow, cost = (given[name] for name in names)
         power = float(given.get("lambda", 1.0))
-        work = Work(self.command.line, *named, power, self.data, self.metadata)
+        files = self.data, self.metadata
+        work = Work(self.command.line, explanatory, response, shadow, cost, power, *files)
         described = read_rda(self.metadata, tabular=self.tabular)
         for name in work.explanatory:
             if not described.variable(name).spans:

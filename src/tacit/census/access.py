@@ -149,9 +149,9 @@ class Grant:
         """Read a grant."""
         entry = read_document(Path(path))
         try:
-            days = (as_day(entry[name]) for name in ("granted", "expires"))
+            granted, expires = as_day(entry["granted"]), as_day(entry["expires"])
             data, conditions = tuple(entry["data"]), tuple(entry["conditions"])
-            return cls(entry["name"], entry["institution"], data, *days, conditions)
+            return cls(entry["name"], entry["institution"], data, granted, expires, conditions)
         except (KeyError, TypeError, ValueError):
             raise InputError(
                 f"{Path(path).name!r} is no grant; make one with: tacit census vet"
