@@ -1,7 +1,9 @@
 """Releases: what is written, what is refused, and that nothing half-written stays."""
 
+import datetime as dt
 import json
 import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,6 +12,7 @@ from conftest import FOUNDATIONS
 from tacit.errors import DisclosureRefused, InputError, SdcError
 from tacit.plan import Plan
 from tacit.release import folders
+from tacit.release import release as writing
 from test_plan import PLAN
 
 
@@ -214,3 +217,20 @@ def test_a_matrix_made_from_the_original_frequencies_is_not_published(matrix, tm
     assert not (folder / "matrices.json").exists()
     assert any("stays with the data holder" in remark for remark in release.remarks)
     assert tacit.verify(folder)
+
+
+class Earlier(dt.datetime):
+    """A clock that is a day and a half behind."""
+
+    @classmethod
+    def now(cls, tz=None):
+        return dt.datetime.now(tz) - dt.timedelta(days=1.5)
+
+
+def test_a_release_of_another_day_verifies(release, tmp_path, monkeypatch):
+    with monkeypatch.context() as clock:
+        clock.setattr(writing, "dt", SimpleNamespace(datetime=Earlier, UTC=dt.UTC))
+        release.write(tmp_path / "old")
+    then = Earlier.now(dt.UTC).date()
+    assert f"{then.day} {then:%B %Y}" in (tmp_path / "old" / "report.html").read_text()
+    assert tacit.verify(tmp_path / "old").holds

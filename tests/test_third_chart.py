@@ -8,7 +8,8 @@ import sys
 import pytest
 
 import tacit
-from tacit.errors import InputError
+from tacit.errors import InputError, UnknownMethod
+from tacit.plot import registry as charts
 
 #: What a third party would write.
 PACKAGE = '''
@@ -84,8 +85,15 @@ def test_reports_show_it(run, tmp_path):
     assert "Two numbers of a third party." in (tmp_path / "out" / "report.html").read_text()
 
 
-def test_a_name_is_given_once_for_a_kind():
-    from tacit.plot.registry import chart_for
+def test_a_misspelt_kind_is_said(monkeypatch):
+    monkeypatch.setattr(charts, "_added", {})
+    charts.chart_for("k_anonimity")(len)
+    with pytest.raises(UnknownMethod, match="Did you mean 'k_anonymity'"):
+        charts.load_third_parties.__wrapped__()
+
+
+def test_a_name_is_given_once_for_a_kind(monkeypatch):
+    monkeypatch.setattr(charts, "_added", {})
 
     def same(result):
         raise AssertionError
@@ -94,10 +102,10 @@ def test_a_name_is_given_once_for_a_kind():
         raise AssertionError
 
     other.__name__ = "same"
-    chart_for("no_such_measure")(same)
-    chart_for("no_such_measure")(same)
+    charts.chart_for("no_such_measure")(same)
+    charts.chart_for("no_such_measure")(same)
     with pytest.raises(InputError, match="another chart called 'same'"):
-        chart_for("no_such_measure")(other)
+        charts.chart_for("no_such_measure")(other)
 
 
 def test_charts_of_a_result_by_name():

@@ -13,6 +13,7 @@ from typing import Any
 
 from tacit.errors import InputError, near_match
 from tacit.plot.chart import Chart
+from tacit.registry import lookup
 
 Drawer = Callable[[Any], Chart]
 
@@ -58,3 +59,5 @@ def load_third_parties() -> None:
     """Import every module of the entry-point group ``tacit.charts``, once."""
     for entry in entry_points(group="tacit.charts"):
         entry.load()
+    for kind in _added:
+        lookup(kind)  # a misspelt kind is said, and not a chart that is never seen

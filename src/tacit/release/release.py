@@ -172,6 +172,8 @@ class Release(Generic[D]):
     undone
         Which released columns tell hidden values of others, in sentences. It follows from hidden values, and is not for
         the public.
+    written_at
+        When it was written, by the clock of the world; reports name that day, whenever they are made again.
     """
 
     plan: Plan
@@ -187,6 +189,7 @@ class Release(Generic[D]):
     plots: tuple[Any, ...] = ()
     noticed: tuple[str, ...] = ()
     undone: tuple[str, ...] = ()
+    written_at: str = ""
 
     @property
     def kind(self) -> Kind[Any]:
@@ -379,7 +382,8 @@ class Release(Generic[D]):
             self._refuse(study_seed=study_seed)
             # Whatever the format was asked with, plan and report name the file that is written.
             output = self.plan.output.model_copy(update={"format": form})
-            written = replace(self, plan=self.plan.with_(output=output))
+            plan, now = self.plan.with_(output=output), dt.datetime.now(tz=dt.UTC)
+            written = replace(self, plan=plan, written_at=now.isoformat(timespec="seconds"))
             return write_folders(written, target, form, job, signer, force=force)
 
         return job.watch(work)
@@ -448,8 +452,7 @@ class Release(Generic[D]):
 
         plan = self.plan.with_absolute_paths()
         write_text(folder / "plan.yaml", to_yaml(as_json_number(plan.to_dict())))
-        written = dt.datetime.now(tz=dt.UTC).isoformat(timespec="seconds")
-        ledger = {"written": written, **self.document(manifest)}
+        ledger = {"written": self.written_at, **self.document(manifest)}
         text = json.dumps(as_json_number(ledger), indent=2, ensure_ascii=False, default=str)
         write_text(folder / "ledger.json", text)
         write_report(board(self), folder / "board", self.plan.output.reports)

@@ -6,6 +6,7 @@ forged with them: it gives the released files again, and what the ledger says.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
 import os
@@ -57,7 +58,14 @@ def repeated_checks(
     same_version = (
         manifest.tacit == tacit.__version__ == as_dict(ledger.get("versions")).get("tacit")
     )
-    again = replace(again, studied=ledger.get("studied") is True, omitted=left_out(ledger))
+    # Reports name the day on which the release was written, whenever they are made again.
+    written = str(ledger.get("written"))
+    try:
+        dt.datetime.fromisoformat(written)
+    except ValueError:
+        return [(LEDGER, False, "written")]
+    studied = ledger.get("studied") is True
+    again = replace(again, studied=studied, omitted=left_out(ledger), written_at=written)
     home, in_use = make_own_folder("tacit-verify-", Path(tempfile.gettempdir()))
     work = home / "release"
     try:

@@ -8,6 +8,7 @@ no seed and no key: those are in the ledger alone.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -74,7 +75,7 @@ REPORTS: dict[doc.Audience, tuple[str, str]] = {
 def build_report(view: View, audience: doc.Audience, *blocks: doc.Block | None) -> doc.Document:
     """Return the report for an audience: the judgement and the few numbers at the top, then its blocks."""
     public = audience == "public"
-    access = view.release.plan.access
+    access, written = view.release.plan.access, view.release.written_at
     subtitle, footer = REPORTS[audience]
     top = (judge(view, public=public), doc.Tiles(tuple(view.tiles(public=public))))
     return doc.Document(
@@ -87,6 +88,7 @@ def build_report(view: View, audience: doc.Audience, *blocks: doc.Block | None) 
             *([f"Access class {access} ({access_words(access)})"] if access else []),
         ),
         footer=footer,
+        **({"date": dt.datetime.fromisoformat(written).date()} if written else {}),
     )
 
 
