@@ -34,6 +34,7 @@ def perturbed(data, **parameters):
         return data.column("x").to_pylist()
 
 
+@pytest.mark.filterwarnings("ignore::tacit.errors.WeakProtection")
 @settings(max_examples=40, deadline=None)
 @given(records, st.booleans(), st.sampled_from(["all", "by", "margins"]))
 def test_totals_are_kept(rows, whole, keep):

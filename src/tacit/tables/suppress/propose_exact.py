@@ -220,10 +220,14 @@ def root_phase(search: Search) -> None:
 
 
 def fix(search: Search, value: float, reduced: Floats, lp: Highs) -> None:
-    """Fix cells by reduced costs: those whose change would cost more than the best pattern."""
+    """Fix cells by reduced costs: those whose change would cost more than the best pattern.
+
+    The reduced cost of a cell that is fixed already says what its bound is worth, and nothing of the other value.
+    """
     room = search.price - value + 1e-6 * max(1.0, search.price)
-    out = (reduced > room) & ~search.out
-    into = (reduced < -room) & ~search.into
+    open_cells = ~(search.out | search.into)
+    out = (reduced > room) & open_cells
+    into = (reduced < -room) & open_cells
     search.out |= out
     search.into |= into
     if out.any():
