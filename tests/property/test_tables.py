@@ -375,7 +375,7 @@ def owners(world):
 def betrayed(attacker, test):
     """Return pairs (own cell, unsafe cell of another) where one respondent's cell gives the other away."""
     t, who = attacker.world.table, owners(attacker.world)
-    hidden = attacker.system.cells.tolist()
+    hidden = attacker.cells.tolist()
     return [
         (own, cell)
         for own in hidden
