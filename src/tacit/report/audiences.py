@@ -88,7 +88,7 @@ def build_report(view: View, audience: doc.Audience, *blocks: doc.Block | None) 
             *([f"Access class {access} ({access_words(access)})"] if access else []),
         ),
         footer=footer,
-        **({"date": dt.datetime.fromisoformat(written).date()} if written else {}),
+        date=dt.datetime.fromisoformat(written).date() if written else doc.today(),
     )
 
 

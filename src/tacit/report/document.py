@@ -237,6 +237,11 @@ Block = (
 )
 
 
+def today() -> dt.date:
+    """Return the day by the clock of the world."""
+    return dt.datetime.now(tz=dt.UTC).date()
+
+
 @dataclass(frozen=True)
 class Document:
     """A report: who it is for, what it is called, and its blocks.
@@ -268,7 +273,7 @@ class Document:
     blocks: tuple[Block, ...] = ()
     about: tuple[str, ...] = ()
     footer: str = ""
-    date: dt.date = field(default_factory=lambda: dt.datetime.now(tz=dt.UTC).date())
+    date: dt.date = field(default_factory=today)
 
     @property
     def confidential(self) -> bool:
