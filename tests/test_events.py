@@ -179,7 +179,18 @@ def test_a_step_that_never_asks_is_stopped(machine, swallowing):
     assert time.monotonic() - begun < 1.2 + machine.late
 
 
-def test_a_query_is_stopped(machine):
+class Closed:
+    """An engine that cannot be told anything any more."""
+
+    def interrupt(self):
+        raise RuntimeError("the connection is closed")
+
+
+@pytest.mark.parametrize("others", [0, 5])
+def test_a_query_is_stopped(machine, others):
+    closed = [Closed() for _ in range(others)]
+    for one in closed:
+        events.can_interrupt(one)
     engine = get_engine("duckdb")
     job = Job(should_stop=lambda: time.monotonic() > begun + 0.2)
     query = (

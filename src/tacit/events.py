@@ -388,7 +388,10 @@ class Watch:
             self._sent = False
             interrupt_thread(self._worker, None)
             for engine in list(_engines):
-                engine.interrupt()
+                with suppress(
+                    Exception
+                ):  # one that was closed meanwhile must not keep others from ending
+                    engine.interrupt()
         elif is_interruptible(frame_of(self._worker)):
             self._sent, self.arrived = True, None
             interrupt_thread(self._worker, Interruption)
