@@ -426,7 +426,7 @@ def check_hard_data_give_a_result_or_a_sentence(spec):
 
 def check_can_be_cancelled_in_the_middle(spec):
     """The work itself asks whether to stop, and stops there; the data are as before."""
-    whole = worked(spec).ticks
+    whole = seen(spec).ticks
     assert whole > 0, "nothing asks whether to stop while the work is done"
     middle = asked_by_base(spec) + (whole + 1) // 2
     data = data_for(spec)
