@@ -58,11 +58,8 @@ def repeated_checks(
     same_version = (
         manifest.tacit == tacit.__version__ == as_dict(ledger.get("versions")).get("tacit")
     )
-    # Reports name the day on which the release was written, whenever they are made again.
-    written = str(ledger.get("written"))
-    try:
-        dt.datetime.fromisoformat(written)
-    except ValueError:
+    written = time_written(ledger)
+    if not written:
         return [(LEDGER, False, "written")]
     studied = ledger.get("studied") is True
     again = replace(again, studied=studied, omitted=left_out(ledger), written_at=written)
@@ -85,6 +82,16 @@ def repeated_checks(
         os.close(in_use)
         shutil.rmtree(home, ignore_errors=True)
     return checks
+
+
+def time_written(ledger: Mapping[str, Any]) -> str:
+    """Return when a release was written, whose day its reports name whenever they are made again; "" where none is said."""
+    told = str(ledger.get("written", ""))
+    try:
+        dt.datetime.fromisoformat(told)
+    except ValueError:
+        return ""
+    return told
 
 
 def left_out(ledger: Mapping[str, Any]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from tacit.registry import lookup
 from tacit.release.folders import Manifest, confidential_folder, read_json, resolve_target
 from tacit.release.ledger import Ledger
 from tacit.release.release import NotStored, Release
-from tacit.release.repetition import left_out
+from tacit.release.repetition import left_out, time_written
 from tacit.release.seals import seal_of
 from tacit.result import Result
 
@@ -63,6 +63,7 @@ def make_release(
         ledger=cast("Ledger", NotStored(LEDGER)) if ledger is None else ledger,
         omitted=left_out(facts),
         studied=facts.get("studied") is True,
+        written_at=time_written(facts),
     )
     return replace(found, noticed=tuple(s for s in facts["attention"] if s not in found.attention))
 
